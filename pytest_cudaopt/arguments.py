@@ -1,0 +1,117 @@
+"""Bound arguments: the concrete arrays and scalars of one kernel at one case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from pytest_cudaopt.cases import Case, derived_seed
+from pytest_cudaopt.errors import CudaoptError, DeclarationError
+from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.values import Drawing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.parameters import Parameter
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a kernel is called with.
+
+    `shapes` holds every array parameter; `arrays` the initial contents, in the stored dtype and
+    read-only, of those that have any (In, InOut); `scalars` every scalar parameter.
+    """
+
+    sizes: Mapping[str, int]
+    shapes: Mapping[str, Shape]
+    arrays: Mapping[str, NDArray[Any]]
+    scalars: Mapping[str, np.generic]
+
+
+def bind(kernel: Kernel, one: Case) -> Arguments:
+    """Draw the arguments of `kernel` at `one`; the same case gives the same bytes on any machine.
+
+    Raises DeclarationError, at the declaration, for negative extents, values of the wrong shape or dtype,
+    and scalars that do not fit their dtype.
+    """
+    import numpy as np
+
+    sizes = kernel.all_sizes(one)
+    rng = np.random.Generator(np.random.PCG64(derived_seed(kernel.name, one)))
+    shapes: dict[str, Shape] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    scalars: dict[str, np.generic] = {}
+    for parameter in kernel.parameters:
+        try:
+            if not parameter.is_array:
+                scalars[parameter.name] = _scalar(parameter, sizes, rng, arrays)
+                continue
+            shapes[parameter.name] = _shape(parameter, sizes)
+            if parameter.has_contents:
+                arrays[parameter.name] = _draw(parameter, shapes[parameter.name], sizes, rng, arrays)
+        except CudaoptError as error:
+            raise DeclarationError(
+                f"{kernel.name}.{parameter.name} at {one}: {error.what}",
+                expected=error.expected,
+                got=error.got,
+                next_step=error.next_step,
+                at=error.at or kernel.location,
+            ) from error
+    return Arguments(sizes, shapes, arrays, scalars)
+
+
+def _shape(parameter: Parameter, sizes: Mapping[str, int]) -> Shape:
+    shape = tuple(extent.evaluate(sizes) for extent in parameter.shape)
+    if any(extent < 0 for extent in shape):
+        raise DeclarationError("shape", expected="extents >= 0", got=str(shape))
+    return shape
+
+
+def _draw(
+    parameter: Parameter,
+    shape: Shape,
+    sizes: Mapping[str, int],
+    rng: np.random.Generator,
+    drawn: Mapping[str, NDArray[Any]],
+) -> NDArray[Any]:
+    import numpy as np
+
+    assert parameter.values is not None  # noqa: S101 - every array with contents has a source
+    array = np.ascontiguousarray(parameter.values.draw(Drawing(rng, sizes, drawn, shape, parameter.dtype)))
+    array.setflags(write=False)
+    return array
+
+
+def _scalar(
+    parameter: Parameter,
+    sizes: Mapping[str, int],
+    rng: np.random.Generator,
+    drawn: Mapping[str, NDArray[Any]],
+) -> np.generic:
+    import numpy as np
+
+    if parameter.is_size:
+        value: Any = sizes[parameter.name]
+    elif isinstance(parameter.value, Expression):
+        value = parameter.value.evaluate(sizes)
+    elif parameter.values is not None:
+        value = _draw(parameter, (), sizes, rng, drawn)[()]
+    else:
+        value = parameter.value
+    dtype = parameter.dtype.numpy
+    if parameter.dtype.kind in ("int", "uint"):
+        limits = np.iinfo(dtype)
+        if not limits.min <= int(value) <= limits.max:
+            raise DeclarationError(
+                "value",
+                expected=f"a {parameter.dtype}, {limits.min}..{limits.max}",
+                got=str(value),
+            )
+    return cast("np.generic", np.asarray(value).astype(dtype)[()])

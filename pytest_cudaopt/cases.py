@@ -1,0 +1,99 @@
+"""Cases: the sizes a kernel is checked at, and how they are named."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pytest_cudaopt.errors import DeclarationError
+
+RESERVED = ("measure", "id", "seed", "weight")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of sizes; `measure` makes it count for latency with its `weight` in the geometric mean."""
+
+    sizes: tuple[tuple[str, int], ...]
+    measure: bool = False
+    label: str | None = None
+    seed: int | None = None
+    weight: float = 1.0
+
+    @property
+    def by_name(self) -> dict[str, int]:
+        return dict(self.sizes)
+
+    def __str__(self) -> str:
+        """The `case(...)` a user can paste."""
+        parts = [f"{name}={value}" for name, value in self.sizes]
+        parts += [f"seed={self.seed}"] if self.seed is not None else []
+        parts += ["measure=True"] if self.measure else []
+        parts += [f"weight={self.weight!r}"] if self.weight != 1.0 else []
+        parts += [f"id={self.label!r}"] if self.label is not None else []
+        return f"case({', '.join(parts)})"
+
+
+def case(
+    *,
+    measure: bool = False,
+    id: str | None = None,
+    seed: int | None = None,
+    weight: float = 1.0,
+    **sizes: int,
+) -> Case:
+    """Declare one case; every size of the kernel that is not derived must be given."""
+    for name, value in sizes.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise DeclarationError(f"case({name}=)", expected="an integer >= 0", got=repr(value))
+    if not weight > 0:
+        raise DeclarationError("case(weight=)", expected="a number > 0", got=repr(weight))
+    return Case(tuple(sizes.items()), measure, id, seed, weight)
+
+
+def case_ids(cases: Iterable[Case]) -> tuple[str, ...]:
+    """Name each case by the sizes that vary, or by its label; equal names get a number."""
+    all_cases = tuple(cases)
+    varying = _varying(all_cases)
+    ids: list[str] = []
+    for one in all_cases:
+        name = one.label or "-".join(f"{n}{v}" for n, v in one.sizes if n in varying) or "case"
+        count = sum(existing == name or existing.startswith(f"{name}~") for existing in ids)
+        ids.append(f"{name}~{count + 1}" if count else name)
+    return tuple(ids)
+
+
+def derived_seed(kernel_name: str, one: Case) -> int:
+    """Return the case's own seed, else one that depends on kernel and sizes only."""
+    if one.seed is not None:
+        return one.seed
+    text = f"{kernel_name}/{sorted(one.sizes)}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+
+
+def _varying(cases: tuple[Case, ...]) -> frozenset[str]:
+    values: dict[str, set[int]] = {}
+    for one in cases:
+        for name, value in one.sizes:
+            values.setdefault(name, set()).add(value)
+    varying = frozenset(name for name, seen in values.items() if len(seen) > 1)
+    return varying or frozenset(values)
+
+
+def require_sizes(what: str, one: Case, needed: Mapping[str, object]) -> None:
+    """Raise DeclarationError unless `one` gives exactly the `needed` sizes."""
+    given = one.by_name
+    missing = [name for name in needed if name not in given]
+    unknown = [name for name in given if name not in needed]
+    if missing or unknown:
+        raise DeclarationError(
+            what,
+            expected=f"the sizes {', '.join(needed) or '(none)'}",
+            got=", ".join(given) or "none",
+            next_step=(
+                f"Add {', '.join(f'{name}=...' for name in missing)}"
+                if missing
+                else f"Remove {', '.join(unknown)}"
+            ),
+        )

@@ -1,0 +1,306 @@
+"""`@kernel`: from a Python function and a `.cu` file to a checked, frozen declaration."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import FrozenInstanceError, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_cudaopt import directives, expressions
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
+from pytest_cudaopt.directives import Directives
+from pytest_cudaopt.dtypes import DType
+from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceError, SourceLocation
+from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.launch import LaunchRule
+from pytest_cudaopt.parameters import Marker, Parameter, Role
+
+Reference = Callable[..., Any]
+_IDENTIFIER = re.compile(r"^[A-Za-z_]\w*$")
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Accept `|got - expected| <= atol + rtol * |expected|`; None takes the output dtype's default."""
+
+    rtol: float | None = None
+    atol: float | None = None
+
+    def for_dtype(self, dtype: DType) -> tuple[float, float]:
+        """Return (rtol, atol) for an output of `dtype`; integers are exact unless told otherwise."""
+        return (
+            dtype.rtol if self.rtol is None else self.rtol,
+            dtype.atol if self.atol is None else self.atol,
+        )
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a launch has to do at least: floating-point operations and bytes moved."""
+
+    flops: Expression | None = None
+    bytes: Expression | None = None
+
+
+def work(*, flops: str | int | None = None, bytes: str | int | None = None) -> Work:
+    """Declare a launch's work as expressions over sizes."""
+    return Work(
+        None if flops is None else expressions.parse(flops),
+        None if bytes is None else expressions.parse(bytes),
+    )
+
+
+@dataclass(eq=False)
+class Kernel:
+    """A declared kernel. Frozen once made, except for pytest's marks.
+
+    `source` is the `.cu` file, resolved beside the declaring module; `location` is the declaration's line.
+    Calling a Kernel calls its reference.
+    """
+
+    name: str
+    entry: str
+    source: Path
+    location: SourceLocation
+    parameters: tuple[Parameter, ...]
+    sizes: tuple[str, ...]
+    derived: tuple[tuple[str, Expression], ...]
+    cases: tuple[Case, ...]
+    tolerance: Tolerance
+    reference: Reference
+    launch: LaunchRule | None
+    defines: tuple[tuple[str, str], ...]
+    options: tuple[str, ...]
+    work: Work
+    doc: str
+    pytestmark: list[Any] = field(default_factory=list)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Not `frozen=True`: pytest.mark.x(kernel) assigns `pytestmark`.
+        if name != "pytestmark" and name in self.__dict__:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        object.__setattr__(self, name, value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.reference(*args, **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @property
+    def case_ids(self) -> tuple[str, ...]:
+        return case_ids(self.cases)
+
+    @property
+    def measured_cases(self) -> tuple[Case, ...]:
+        return tuple(case for case in self.cases if case.measure)
+
+    def all_sizes(self, one: Case) -> dict[str, int]:
+        """Return the case's sizes with the derived ones added."""
+        values = one.by_name
+        for name, expression in self.derived:
+            values[name] = expression.evaluate(values)
+        return values
+
+    def read_directives(self) -> Directives:
+        """Read the source's directives; raise SourceError if the file is missing."""
+        return directives.read(self.read_source(), str(self.source))
+
+    def read_source(self) -> str:
+        """Return the source text; raise SourceError at the declaration if there is no such file."""
+        try:
+            return self.source.read_text()
+        except OSError as error:
+            near = sorted(path.name for path in self.source.parent.glob("*.cu"))
+            raise SourceError(
+                f"kernel '{self.name}'",
+                expected=f"a readable file {self.source}",
+                got=error.strerror or str(error),
+                next_step=f"Sources beside it: {', '.join(near) or 'none'}",
+                at=self.location,
+            ) from error
+
+    def start(self) -> Candidate:
+        """Return the starting candidate: the file as it is, each tunable at its first value.
+
+        Raises SourceError for a missing file or unreadable directives, and if no launch rule is given.
+        """
+        source = self.read_source()
+        found = directives.read(source, str(self.source))
+        rule = self.launch or found.rule
+        if rule is None:
+            raise SourceError(
+                f"kernel '{self.name}'",
+                expected="a launch rule",
+                got=f"no '// @launch' line in {self.source.name} and no launch=",
+                next_step="Add a line like: // @launch grid=(cdiv(n, 256)) block=(256)",
+                at=self.location,
+            )
+        known = {*self.sizes, *dict(self.derived), *found.starting_values}
+        if unknown := sorted(rule.names - known):
+            raise SourceError(
+                f"launch rule of kernel '{self.name}'",
+                expected=f"names among {', '.join(sorted(known))}",
+                got=", ".join(unknown),
+                next_step=f"Declare a size of that name or add '// @tune {unknown[0]} = ...'",
+                at=self.location,
+            )
+        return Candidate(
+            file=self.source.name,
+            source=source,
+            launch=rule,
+            tunables=tuple(found.starting_values.items()),
+            defines=self.defines,
+            options=(*found.options, *self.options),
+        )
+
+
+def kernel(
+    source: str,
+    *,
+    cases: Iterable[Case],
+    entry: str | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    sizes: Iterable[str] = (),
+    derive: Mapping[str, str] | None = None,
+    launch: str | None = None,
+    defines: Mapping[str, str | int] | None = None,
+    options: Iterable[str] = (),
+    work: Work | None = None,
+    reference: Reference | None = None,
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Declare the kernel in `source`, a `.cu` file beside the module.
+
+    The decorated function's parameters, in the order of the `__global__` function's, carry markers as
+    defaults; its body is the reference, unless `reference` is given. Raises DeclarationError at the
+    declaration's line.
+    """
+
+    def declare(function: Callable[..., Any]) -> Kernel:
+        at = _location(function)
+        try:
+            parameters = _parameters(function)
+            names = _sizes(parameters, tuple(sizes))
+            derived = tuple((name, expressions.parse(text)) for name, text in (derive or {}).items())
+            declared = Kernel(
+                name=function.__name__,
+                entry=entry or function.__name__,
+                source=Path(at.file).parent / source,
+                location=at,
+                parameters=parameters,
+                sizes=tuple(name for name in names if name not in dict(derived)),
+                derived=derived,
+                cases=tuple(cases),
+                tolerance=_tolerance(rtol, atol),
+                reference=reference or function,
+                launch=None if launch is None else LaunchRule.parse(launch),
+                defines=tuple((name, str(value)) for name, value in (defines or {}).items()),
+                options=tuple(options),
+                work=work or Work(),
+                doc=inspect.getdoc(function) or "",
+                pytestmark=list(getattr(function, "pytestmark", [])),
+            )
+            _validate(declared)
+        except CudaoptError as error:
+            # Whatever went wrong, the declaration is where the user has to look.
+            raise DeclarationError(
+                f"kernel '{function.__name__}': {error.what}",
+                expected=error.expected,
+                got=error.got,
+                next_step=error.next_step,
+                at=error.at or at,
+            ) from error
+        return declared
+
+    return declare
+
+
+def _location(function: Callable[..., Any]) -> SourceLocation:
+    code = inspect.unwrap(function).__code__
+    return SourceLocation(code.co_filename, code.co_firstlineno)
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    parameters = []
+    for name, declared in inspect.signature(function).parameters.items():
+        default = declared.default
+        if isinstance(default, DType):
+            if default.is_float:
+                raise DeclarationError(
+                    f"parameter '{name}'",
+                    expected=f"Scalar({default}, value), since a float cannot be a size",
+                    got=f"{name}={default}",
+                )
+            default = Marker(Role.SCALAR, default)
+        if not isinstance(default, Marker):
+            raise DeclarationError(
+                f"parameter '{name}'",
+                expected="a marker as default: In, Out, InOut, Scratch, Scalar or a dtype",
+                got="no default" if default is inspect.Parameter.empty else repr(default),
+                next_step=f"Write {name}=In(f32, 'n')",
+            )
+        parameters.append(Parameter.named(name, default))
+    return tuple(parameters)
+
+
+def _sizes(parameters: tuple[Parameter, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
+    names = [parameter.name for parameter in parameters if parameter.is_size]
+    for name in extra:
+        if not _IDENTIFIER.match(name):
+            raise DeclarationError("sizes=", expected="names", got=repr(name))
+    return tuple(dict.fromkeys([*names, *extra]))
+
+
+def _tolerance(rtol: float | None, atol: float | None) -> Tolerance:
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value is not None and not 0 <= value < float("inf"):
+            raise DeclarationError(f"{name}=", expected="a finite number >= 0", got=repr(value))
+    return Tolerance(rtol, atol)
+
+
+def _validate(declared: Kernel) -> None:
+    known = {*declared.sizes, *dict(declared.derived)}
+    if reserved := sorted(known & set(RESERVED)):
+        raise DeclarationError("sizes", expected=f"none of {', '.join(RESERVED)}", got=reserved[0])
+    for parameter in declared.parameters:
+        expressions_used = [*parameter.shape]
+        if isinstance(parameter.value, Expression):
+            expressions_used.append(parameter.value)
+        for expression in expressions_used:
+            _require_known(f"parameter '{parameter.name}': '{expression}'", expression, known)
+    for name, expression in declared.derived:
+        _require_known(f"derive['{name}']", expression, known)
+    for name, part in (("flops", declared.work.flops), ("bytes", declared.work.bytes)):
+        if part is not None:
+            _require_known(f"work({name}=)", part, known)
+    if not any(parameter.is_output for parameter in declared.parameters):
+        raise DeclarationError("parameters", expected="at least one Out or InOut", got="none")
+    if not declared.cases:
+        raise DeclarationError(
+            "cases", expected="at least one case(...)", got="none", next_step=_case_hint(declared)
+        )
+    for number, one in enumerate(declared.cases):
+        if not isinstance(one, Case):
+            raise DeclarationError(f"cases[{number}]", expected="a case(...)", got=repr(one))
+        require_sizes(f"cases[{number}]", one, dict.fromkeys(declared.sizes))
+
+
+def _require_known(what: str, expression: Expression, known: set[str]) -> None:
+    if unknown := sorted(expression.names - known):
+        raise DeclarationError(
+            what,
+            expected=f"sizes among {', '.join(sorted(known)) or 'none'}",
+            got=f"'{unknown[0]}'",
+            next_step=f"Pass it as a parameter ({unknown[0]}=i32) or list it in sizes=",
+        )
+
+
+def _case_hint(declared: Kernel) -> str:
+    sizes = ", ".join(f"{name}=..." for name in declared.sizes)
+    return f"Write cases=[case({sizes})]"

@@ -1,0 +1,202 @@
+"""What is asked of the judge, and what it answers: plans, outcomes, evaluations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pytest_cudaopt.cases import Case
+from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.launch import LaunchConfiguration
+
+
+class Stage(StrEnum):
+    """The stages of the chain, cheapest first."""
+
+    COMPILE = "compile"
+    CHECK = "check"
+    MEASURE = "measure"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of one evaluation.
+
+    `timeout_s` bounds each request to the harness; `block_instructions` bounds the warp instructions one
+    block may execute on `sim` (None: the harness's own bound).
+    """
+
+    timeout_s: float = 120.0
+    block_instructions: int | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which stages to run on which cases. Stages run in the chain's order and stop at the first failure.
+
+    MEASURE runs on those of `cases` that declare `measure=True`. `warmup` and `samples` count launches.
+    """
+
+    stages: tuple[Stage, ...]
+    cases: tuple[Case, ...]
+    seed: int = 0
+    budget: Budget = Budget()
+    warmup: int = 10
+    samples: int = 100
+
+    @property
+    def measured(self) -> tuple[Case, ...]:
+        return tuple(case for case in self.cases if case.measure)
+
+
+class Status(StrEnum):
+    """The judge's verdicts, spelled as `cudaopt check --json` spells them."""
+
+    ACCEPTED = "accepted"
+    COMPILE_ERROR = "compile_error"
+    WRONG_RESULT = "wrong_result"
+    FINDING = "finding"
+    LOST_PROPERTY = "lost_property"
+    FAULT = "fault"
+    NOT_JUDGED = "not_judged"
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message of the compiler."""
+
+    file: str
+    line: int
+    column: int
+    severity: str
+    text: str
+
+    def __str__(self) -> str:
+        column = f":{self.column}" if self.column else ""
+        return f"{self.file}:{self.line}{column}: {self.severity}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the compiled entry takes per thread (registers, spills) and per block (static shared)."""
+
+    registers: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+    static_shared_bytes: int
+    stack_bytes: int
+    constant_bytes: int
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One element that is wrong; `relative` and `ulp` are None where they mean nothing."""
+
+    index: tuple[int, ...]
+    expected: float | int | bool
+    got: float | int | bool
+    absolute: float | None
+    relative: float | None
+    ulp: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One output against its reference. `worst` is the element furthest beyond its tolerance."""
+
+    output: str
+    elements: int
+    mismatched: int
+    rtol: float
+    atol: float
+    worst: Mismatch | None = None
+    first: tuple[Mismatch, ...] = ()
+    max_absolute: float = 0.0
+
+    @property
+    def matches(self) -> bool:
+        return self.mismatched == 0
+
+
+class LatencyKind(StrEnum):
+    """Measured on a GPU, or computed by the model of `sim`: the two are never compared."""
+
+    MEASURED = "measured"
+    MODELLED = "modelled"
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The latency of one case. Model fields are None or empty when measured."""
+
+    kind: LatencyKind
+    median_ns: float
+    samples_ns: tuple[float, ...] = ()
+    bound: str | None = None
+    terms_ns: tuple[tuple[str, float], ...] = ()
+    occupancy: Mapping[str, Any] | None = None
+    counters: Mapping[str, Any] | None = None
+    spread: float | None = None
+
+
+class CaseStatus(StrEnum):
+    """How one case ended."""
+
+    PASSED = "passed"
+    WRONG = "wrong"
+    FAULT = "fault"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True)
+class CaseOutcome:
+    """What happened at one case; `latency` is there if the case was measured."""
+
+    case: Case
+    case_id: str
+    status: CaseStatus
+    launch: LaunchConfiguration | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    finding: Finding | None = None
+    latency: Latency | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The judge's answer about one candidate.
+
+    `device` is the harness's description of where it ran. `finding` is the fault that decided, if one
+    did; `reason` is one sentence for a person. `seconds` holds wall time by stage.
+    """
+
+    kernel: str
+    candidate: str
+    device: str
+    status: Status
+    reason: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    resources: Resources | None = None
+    outcomes: tuple[CaseOutcome, ...] = ()
+    finding: Finding | None = None
+    seconds: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        return self.status is Status.ACCEPTED
+
+    @property
+    def latencies(self) -> dict[str, Latency]:
+        """Latencies by case id."""
+        return {o.case_id: o.latency for o in self.outcomes if o.latency is not None}
+
+    @property
+    def geometric_mean_ns(self) -> float | None:
+        """The weighted geometric mean of the measured cases' medians; None if none was measured."""
+        weighted = [(o.case.weight, o.latency.median_ns) for o in self.outcomes if o.latency]
+        if not weighted:
+            return None
+        total = sum(weight for weight, _ in weighted)
+        return math.exp(sum(weight * math.log(ns) for weight, ns in weighted) / total)

@@ -1,0 +1,169 @@
+"""Markers for a kernel's parameters, as they stand in the declared function's defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_cudaopt import expressions
+from pytest_cudaopt.dtypes import DType
+from pytest_cudaopt.errors import DeclarationError
+from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.values import ValueCallable, ValueSource, as_source, default_source
+
+
+class Role(StrEnum):
+    """What a kernel does with a parameter."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+    SCRATCH = "scratch"
+    SCALAR = "scalar"
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A parameter without its name: what `In(f32, "rows", "cols")` returns.
+
+    `shape` is in elements and empty for scalars. `value` is a scalar's fixed number or its expression
+    over sizes; a scalar with neither `value` nor `values` is a size of its own name.
+    """
+
+    role: Role
+    dtype: DType
+    shape: tuple[Expression, ...] = ()
+    values: ValueSource | None = None
+    value: float | Expression | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A declared parameter of a kernel."""
+
+    name: str
+    role: Role
+    dtype: DType
+    shape: tuple[Expression, ...]
+    values: ValueSource | None
+    value: float | Expression | None
+    exact: bool
+
+    @classmethod
+    def named(cls, name: str, marker: Marker) -> Parameter:
+        """Give `marker` its name."""
+        return cls(
+            name=name,
+            role=marker.role,
+            dtype=marker.dtype,
+            shape=marker.shape,
+            values=marker.values,
+            value=marker.value,
+            exact=marker.exact,
+        )
+
+    @property
+    def is_array(self) -> bool:
+        return self.role is not Role.SCALAR
+
+    @property
+    def is_size(self) -> bool:
+        """True for a scalar whose value is the size of the same name."""
+        return self.role is Role.SCALAR and self.value is None and self.values is None
+
+    @property
+    def is_output(self) -> bool:
+        return self.role in (Role.OUT, Role.INOUT)
+
+    @property
+    def has_contents(self) -> bool:
+        """True if the array holds defined values before the launch."""
+        return self.role in (Role.IN, Role.INOUT)
+
+    @property
+    def cuda_types(self) -> tuple[str, ...]:
+        """The C++ types the kernel's parameter may have, the usual one first."""
+        if not self.is_array:
+            return self.dtype.cuda
+        pointers = tuple(f"{spelling}*" for spelling in self.dtype.cuda)
+        if self.role is Role.IN:
+            return tuple(f"const {pointer}" for pointer in pointers) + pointers
+        return pointers
+
+
+def In(dtype: DType, *shape: str | int, values: ValueSource | ValueCallable | None = None) -> Marker:
+    """Mark an array the kernel only reads; `shape` holds sizes, numbers or expressions."""
+    return _array(Role.IN, dtype, shape, values=values)
+
+
+def Out(dtype: DType, *shape: str | int, exact: bool = False) -> Marker:
+    """Mark an array the kernel writes completely; `exact` compares bit for bit."""
+    return _array(Role.OUT, dtype, shape, exact=exact)
+
+
+def InOut(
+    dtype: DType,
+    *shape: str | int,
+    values: ValueSource | ValueCallable | None = None,
+    exact: bool = False,
+) -> Marker:
+    """Mark an array the kernel reads and updates."""
+    return _array(Role.INOUT, dtype, shape, values=values, exact=exact)
+
+
+def Scratch(dtype: DType, *shape: str | int) -> Marker:
+    """Mark an array the kernel may use as it likes; it starts poisoned and is never compared."""
+    return _array(Role.SCRATCH, dtype, shape)
+
+
+def Scalar(
+    dtype: DType,
+    value: float | str | None = None,
+    *,
+    values: ValueSource | ValueCallable | None = None,
+) -> Marker:
+    """Mark a scalar: a fixed number, an expression over sizes, drawn `values`, or else a size."""
+    _require_dtype("Scalar", dtype)
+    if value is not None and values is not None:
+        raise DeclarationError("Scalar", expected="value or values=", got="both")
+    if value is None and values is None and dtype.is_float:
+        raise DeclarationError(
+            f"Scalar({dtype})",
+            expected="a value or values=, since a float cannot be a size",
+            got="neither",
+            next_step=f"Write Scalar({dtype}, 1.0) or Scalar({dtype}, values=uniform(0, 1))",
+        )
+    return Marker(
+        Role.SCALAR,
+        dtype,
+        value=expressions.parse(value) if isinstance(value, str) else value,
+        values=None if values is None else as_source(values),
+    )
+
+
+def _array(
+    role: Role,
+    dtype: DType,
+    shape: tuple[str | int, ...],
+    *,
+    values: ValueSource | ValueCallable | None = None,
+    exact: bool = False,
+) -> Marker:
+    _require_dtype(role.value.capitalize(), dtype)
+    if not shape:
+        raise DeclarationError(
+            f"{role.value.capitalize()}({dtype})",
+            expected="at least one extent, such as 'n' or 1",
+            got="no shape",
+        )
+    source: ValueSource | None = None
+    if role in (Role.IN, Role.INOUT):
+        source = default_source(dtype) if values is None else as_source(values)
+    extents = tuple(expressions.parse(extent) for extent in shape)
+    return Marker(role, dtype, extents, values=source, exact=exact)
+
+
+def _require_dtype(what: str, dtype: object) -> None:
+    if not isinstance(dtype, DType):
+        raise DeclarationError(what, expected="a dtype of this package such as f32", got=repr(dtype))

@@ -1,0 +1,153 @@
+"""Where the contents of input arrays come from: generators, and callables the user writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from pytest_cudaopt import expressions
+from pytest_cudaopt.dtypes import DType
+from pytest_cudaopt.errors import DeclarationError
+from pytest_cudaopt.expressions import Expression
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Shape = tuple[int, ...]
+# (rng, sizes, drawn) -> array; `drawn` holds the arrays of the parameters before this one.
+ValueCallable = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What a value source may look at: generator, sizes, earlier arrays, wanted shape and dtype."""
+
+    rng: np.random.Generator
+    sizes: Mapping[str, int]
+    drawn: Mapping[str, NDArray[Any]]
+    shape: Shape
+    dtype: DType
+
+
+@runtime_checkable
+class ValueSource(Protocol):
+    """Draws one array of the wanted shape and dtype."""
+
+    def draw(self, drawing: Drawing) -> NDArray[Any]: ...
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Floats spread evenly over [low, high)."""
+
+    low: float
+    high: float
+
+    def draw(self, drawing: Drawing) -> NDArray[Any]:
+        return drawing.rng.uniform(self.low, self.high, drawing.shape).astype(drawing.dtype.numpy)
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Normally distributed floats."""
+
+    mean: float
+    deviation: float
+
+    def draw(self, drawing: Drawing) -> NDArray[Any]:
+        values = drawing.rng.normal(self.mean, self.deviation, drawing.shape)
+        return values.astype(drawing.dtype.numpy)
+
+
+@dataclass(frozen=True)
+class Integers:
+    """Integers spread evenly over low..high, both ends included; the ends may depend on sizes."""
+
+    low: Expression
+    high: Expression
+
+    def draw(self, drawing: Drawing) -> NDArray[Any]:
+        low, high = self.low.evaluate(drawing.sizes), self.high.evaluate(drawing.sizes)
+        if low > high:
+            raise DeclarationError(
+                f"integers({self.low}, {self.high})",
+                expected="low <= high",
+                got=f"{low} > {high} for sizes {dict(drawing.sizes)}",
+            )
+        values = drawing.rng.integers(low, high, drawing.shape, endpoint=True)
+        return values.astype(drawing.dtype.numpy)
+
+
+@dataclass(frozen=True)
+class FromCallable:
+    """Whatever a user's `(rng, sizes, drawn) -> array` returns, checked for shape and dtype."""
+
+    function: ValueCallable
+
+    def draw(self, drawing: Drawing) -> NDArray[Any]:
+        import numpy as np
+
+        name = getattr(self.function, "__name__", "values")
+        returned = self.function(drawing.rng, dict(drawing.sizes), dict(drawing.drawn))
+        array = np.asarray(returned)
+        if array.shape != drawing.shape:
+            raise DeclarationError(
+                f"values= callable {name}",
+                expected=f"an array of shape {drawing.shape}",
+                got=f"shape {array.shape}",
+            )
+        wanted = drawing.dtype.numpy
+        if array.dtype != wanted and not _converts(array, drawing.dtype):
+            raise DeclarationError(
+                f"values= callable {name}",
+                expected=f"dtype {drawing.dtype} or one that converts to it without changing kind",
+                got=f"dtype {array.dtype}",
+                next_step=f"End it with .astype(...) to {wanted}",
+            )
+        return array.astype(wanted)
+
+
+def uniform(low: float = -1.0, high: float = 1.0) -> Uniform:
+    """Draw floats evenly from [low, high)."""
+    return Uniform(low, high)
+
+
+def normal(mean: float = 0.0, deviation: float = 1.0) -> Normal:
+    """Draw normally distributed floats."""
+    return Normal(mean, deviation)
+
+
+def integers(low: int | str, high: int | str) -> Integers:
+    """Draw integers from low to high, both included; either may be an expression over sizes."""
+    return Integers(expressions.parse(low), expressions.parse(high))
+
+
+def default_source(dtype: DType) -> ValueSource:
+    """Return what a parameter without `values=` is filled with."""
+    if dtype.is_float:
+        return Normal(0.0, 1.0)
+    if dtype.kind == "bool":
+        return integers(0, 1)
+    # Small enough that sums of thousands stay inside 32 bits, wide enough to cover 8-bit types.
+    low = -100 if dtype.kind == "int" else 0
+    return integers(low, 100)
+
+
+def as_source(values: ValueSource | ValueCallable) -> ValueSource:
+    """Accept a generator or a callable; raise DeclarationError for anything else."""
+    if isinstance(values, ValueSource):
+        return values
+    if callable(values):
+        return FromCallable(values)
+    raise DeclarationError(
+        "values=",
+        expected="a generator such as uniform(0, 1) or a callable (rng, sizes, drawn) -> array",
+        got=repr(values),
+    )
+
+
+def _converts(array: NDArray[Any], dtype: DType) -> bool:
+    kinds = {"float": "fiu", "int": "iu", "uint": "iu", "bool": "b"}[dtype.kind]
+    return array.dtype.kind in kinds or (array.dtype.kind == "V" and dtype.is_float)
