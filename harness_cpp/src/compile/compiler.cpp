@@ -1,0 +1,225 @@
+// Two programs per module: PTX with line tables, which `sim` executes and which checks signatures;
+// and a cubin without them, whose bytes a comment or a line break does not change.
+#include "compile/compiler.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "compile/diagnostics.hpp"
+#include "compile/ptxas_report.hpp"
+#include "compile/signature.hpp"
+#include "protocol/sha256.hpp"
+
+namespace cudaopt::compile {
+namespace {
+
+// Where NVRTC places messages about name expressions.
+constexpr const char* kNameMapFile = "__nv_name_map";
+
+std::vector<std::string> options_of(const protocol::ModuleSpec& spec,
+                                    const std::vector<std::string>& own) {
+  std::vector<std::string> options = own;
+  options.insert(options.end(), spec.options.begin(), spec.options.end());
+  for (const std::string& folder : spec.include) options.push_back("-I" + folder);
+  return options;
+}
+
+[[noreturn]] void fail(std::vector<Diagnostic> diagnostics) {
+  FaultDetail detail;
+  detail.kind = FaultKind::compile_error;
+  detail.message = summary_of(diagnostics);
+  const auto first = std::find_if(diagnostics.begin(), diagnostics.end(), is_error);
+  if (first != diagnostics.end() && !first->file.empty()) {
+    detail.at = SourcePoint{first->file, first->line};
+  }
+  detail.diagnostics = std::move(diagnostics);
+  throw Fault(std::move(detail));
+}
+
+bool is_about_names(const Diagnostic& diagnostic) { return diagnostic.file == kNameMapFile; }
+
+std::vector<Diagnostic> of_user(const std::vector<Diagnostic>& diagnostics) {
+  std::vector<Diagnostic> kept;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (!is_about_names(diagnostic) && !is_about_signature_check(diagnostic)) {
+      kept.push_back(diagnostic);
+    }
+  }
+  return kept;
+}
+
+void place_at_end(std::vector<Diagnostic>& diagnostics, const std::string& source,
+                  const std::string& file) {
+  const auto lines = static_cast<int>(lines_of(source).size());
+  for (Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.file == kEndOfSource) {
+      diagnostic.file = file;
+      diagnostic.line = lines;
+    }
+  }
+}
+
+// NVRTC puts the current directory before names in line tables. Without it the text is the same
+// wherever the harness runs, and files have the names the request gave them.
+std::string with_files_as_named(const std::string& ptx) {
+  const std::string prefix = "\"" + std::filesystem::current_path().string() + "/";
+  std::string text;
+  for (const std::string& line : lines_of(ptx)) {
+    const std::size_t at = line.find(prefix);
+    const bool names_file = at != std::string::npos && line.find(".file") < at;
+    text += names_file ? line.substr(0, at + 1) + line.substr(at + prefix.size()) : line;
+    text += '\n';
+  }
+  return text;
+}
+
+class ModuleCompiler {
+ public:
+  ModuleCompiler(const Nvrtc& nvrtc, const protocol::ModuleSpec& spec, const std::string& source)
+      : m_nvrtc(nvrtc), m_spec(spec), m_source(source) {}
+
+  Compilation compile() {
+    if (m_source.find('\0') != std::string::npos) {
+      throw Fault(FaultKind::invalid_request, "module \"" + m_spec.name +
+                                                  "\": its source holds a zero byte, where the "
+                                                  "compiler would stop. Remove it.");
+    }
+    m_compilation.module.name = m_spec.name;
+    m_compilation.module.file = m_spec.file;
+    compile_ptx();
+    compile_cubin();
+    return std::move(m_compilation);
+  }
+
+ private:
+  void compile_ptx() {
+    NvrtcProgram program(m_nvrtc, m_source + signature_check(m_spec.entries), m_spec.file,
+                         m_spec.headers);
+    for (const protocol::EntrySpec& entry : m_spec.entries) program.add_name_expression(entry.name);
+    const bool compiled = program.compile(options_of(m_spec, {"-arch=compute_90", "-lineinfo"}));
+    std::vector<Diagnostic> diagnostics = parse_diagnostics(program.log());
+    place_at_end(diagnostics, m_source, m_spec.file);
+    if (!compiled) explain_failure(diagnostics);
+    m_compilation.diagnostics = of_user(diagnostics);
+    CompiledModule& module = m_compilation.module;
+    module.ptx = with_files_as_named(program.ptx());
+    for (const protocol::EntrySpec& entry : m_spec.entries) {
+      module.lowered[entry.name] = program.lowered_name(entry.name);
+    }
+    refuse_functions_that_are_no_kernels();
+  }
+
+  void compile_cubin() {
+    NvrtcProgram program(m_nvrtc, m_source, m_spec.file, m_spec.headers);
+    for (const protocol::EntrySpec& entry : m_spec.entries) program.add_name_expression(entry.name);
+    const std::vector<std::string> verbose = {"-arch=" + m_spec.architecture, "-Xptxas", "-v"};
+    if (!program.compile(options_of(m_spec, verbose))) explain_ptxas_failure(program.log());
+    const std::string log = program.log();
+    for (Diagnostic& diagnostic : parse_ptxas_messages(log, "")) {
+      m_compilation.diagnostics.push_back(std::move(diagnostic));
+    }
+    m_compilation.module.resources = parse_resources(log);
+    m_compilation.module.cubin = program.cubin();
+    m_compilation.cubin_sha256 = protocol::sha256_hex(m_compilation.module.cubin);
+  }
+
+  // The user's own errors come first: most others follow from them.
+  [[noreturn]] void explain_failure(const std::vector<Diagnostic>& diagnostics) {
+    std::vector<Diagnostic> own = of_user(diagnostics);
+    if (std::any_of(own.begin(), own.end(), is_error)) fail(std::move(own));
+    for (const Diagnostic& diagnostic : diagnostics) {
+      if (is_about_names(diagnostic)) explain_unknown_entry(diagnostic.text);
+    }
+    const auto mismatches = signature_errors(diagnostics, m_spec.entries, m_source, m_spec.file);
+    own.insert(own.end(), mismatches.begin(), mismatches.end());
+    if (mismatches.empty()) fail(diagnostics);
+    fail(std::move(own));
+  }
+
+  [[noreturn]] void explain_unknown_entry(const std::string& reason) {
+    std::string message = "module \"" + m_spec.name + "\" has no such kernel: " + reason + ".";
+    NvrtcProgram program(m_nvrtc, m_source, m_spec.file, m_spec.headers);
+    if (program.compile(options_of(m_spec, {"-arch=compute_90"}))) {
+      message += " " + names_found(program.ptx());
+    }
+    throw Fault(FaultKind::unknown_entry, message);
+  }
+
+  void refuse_functions_that_are_no_kernels() const {
+    const std::vector<std::string> found = entries_of(m_compilation.module.ptx);
+    for (const auto& [entry, mangled] : m_compilation.module.lowered) {
+      if (std::find(found.begin(), found.end(), mangled) != found.end()) continue;
+      throw Fault(FaultKind::unknown_entry, "module \"" + m_spec.name + "\": '" + entry +
+                                                "' is not a __global__ function. " +
+                                                names_found(m_compilation.module.ptx));
+    }
+  }
+
+  static std::string names_found(const std::string& ptx) {
+    const std::string list = readable_list(entries_of(ptx));
+    if (list.empty()) return "It has no __global__ function, or only templates.";
+    return "__global__ functions found (templates aside): " + list + ".";
+  }
+
+  // ptxas counts lines of the PTX it was given, which is nowhere to be had after a failure. With
+  // -lineinfo it is, line for line, the PTX we have.
+  [[noreturn]] void explain_ptxas_failure(std::string log) {
+    if (names_ptx_lines(log)) {
+      NvrtcProgram program(m_nvrtc, m_source, m_spec.file, m_spec.headers);
+      for (const protocol::EntrySpec& entry : m_spec.entries) {
+        program.add_name_expression(entry.name);
+      }
+      if (!program.compile(options_of(m_spec, {"-arch=" + m_spec.architecture, "-lineinfo"}))) {
+        log = program.log();
+      }
+    }
+    std::vector<Diagnostic> diagnostics = parse_diagnostics(log);
+    for (Diagnostic& message : parse_ptxas_messages(log, m_compilation.module.ptx)) {
+      diagnostics.push_back(std::move(message));
+    }
+    fail(std::move(diagnostics));
+  }
+
+  const Nvrtc& m_nvrtc;
+  const protocol::ModuleSpec& m_spec;
+  const std::string& m_source;
+  Compilation m_compilation;
+};
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : name;
+}
+
+}  // namespace
+
+Compilation compile_module(const Nvrtc& nvrtc, const protocol::ModuleSpec& spec,
+                           const std::string& source) {
+  return ModuleCompiler(nvrtc, spec, source).compile();
+}
+
+std::vector<std::string> entries_of(const std::string& ptx) {
+  constexpr const char* kMark = ".entry ";
+  std::vector<std::string> names;
+  for (std::size_t at = ptx.find(kMark); at != std::string::npos; at = ptx.find(kMark, at + 1)) {
+    const std::size_t start = at + std::string(kMark).size();
+    names.push_back(ptx.substr(start, ptx.find_first_of("( \t\r\n", start) - start));
+  }
+  return names;
+}
+
+std::string readable_list(const std::vector<std::string>& mangled_names) {
+  std::string list;
+  for (const std::string& name : mangled_names) {
+    list += (list.empty() ? "" : ", ") + demangled(name);
+  }
+  return list;
+}
+
+}  // namespace cudaopt::compile

@@ -1,0 +1,182 @@
+// What a device does, whichever it is: load modules, own buffers, launch, measure.
+// Answers carry their kind (measured | modelled). Nothing here knows JSON or CUDA headers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace cudaopt {
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+enum class Access { read, write, read_write };
+
+struct BufferSpec {
+  std::string name;
+  std::uint64_t bytes = 0;
+  Access access = Access::read_write;
+  std::uint32_t element_bytes = 1;
+  std::uint64_t offset_bytes = 0;
+  std::uint64_t guard_bytes = 0;
+  std::string alias;                 // empty: own memory
+  std::vector<std::uint8_t> poison;  // empty: zero bytes
+};
+
+// One kernel argument: a buffer's pointer, a null pointer, or a scalar's bytes in memory order.
+struct Argument {
+  enum class Kind { buffer, null, scalar } kind = Kind::null;
+  std::string buffer;
+  std::string dtype;
+  std::vector<std::uint8_t> bytes;
+};
+
+struct LaunchSpec {
+  std::string module;
+  std::string entry;
+  Dim3 grid, block;
+  std::uint32_t shared_bytes = 0;  // dynamic
+  std::vector<Argument> arguments;
+};
+
+struct Resources {
+  std::uint32_t registers = 0;
+  std::uint32_t spill_store_bytes = 0, spill_load_bytes = 0;
+  std::uint32_t static_shared_bytes = 0, stack_bytes = 0, constant_bytes = 0;
+};
+
+struct SourcePoint {
+  std::string file;
+  int line = 0;
+};
+
+// A fault of the request or the kernel, as PROTOCOL.md lists them.
+enum class FaultKind {
+  compile_error, invalid_launch, illegal_address, misaligned, write_to_input, barrier_divergence,
+  absent_lane, trap, timeout, out_of_memory, unsupported_instruction, no_nvrtc, no_device,
+  unknown_entry, launch_error, invalid_request,
+};
+[[nodiscard]] const char* name_of(FaultKind kind);
+
+struct Diagnostic {
+  std::string file;
+  int line = 0, column = 0;
+  std::string severity, text;
+};
+
+struct FaultDetail {
+  FaultKind kind = FaultKind::launch_error;
+  std::string message;
+  std::optional<SourcePoint> at;             // the user's own line first
+  std::vector<SourcePoint> inlined_from;     // outward from `at`
+  std::string instruction;
+  std::string buffer;
+  std::optional<std::int64_t> element;
+  std::optional<std::uint64_t> elements;
+  std::optional<std::uint32_t> bytes;
+  std::string access, space;
+  std::optional<Dim3> block, thread;         // indices, not extents
+  std::vector<Diagnostic> diagnostics;
+};
+
+class Fault : public std::runtime_error {
+ public:
+  explicit Fault(FaultDetail detail) : std::runtime_error(detail.message), m_detail(std::move(detail)) {}
+  Fault(FaultKind kind, const std::string& message) : std::runtime_error(message) {
+    m_detail.kind = kind;
+    m_detail.message = message;
+  }
+  [[nodiscard]] const FaultDetail& detail() const { return m_detail; }
+
+ private:
+  FaultDetail m_detail;
+};
+
+// What compiling gave; a device loads from it (sim: ptx, cuda: cubin).
+struct CompiledModule {
+  std::string name, file;
+  std::string ptx;
+  std::vector<std::uint8_t> cubin;
+  std::map<std::string, std::string> lowered;     // entry as written -> mangled name
+  std::map<std::string, Resources> resources;     // by mangled name
+};
+
+enum class Pipe : std::uint8_t { fp32, fp64, integer, half, special, tensor, memory, control };
+inline constexpr std::size_t kPipes = 8;
+[[nodiscard]] const char* name_of(Pipe pipe);
+
+// Summed over the blocks of one launch. Integers only: equal on every host and thread count.
+struct Counters {
+  std::uint64_t blocks = 0, warps = 0, threads = 0;
+  std::array<std::uint64_t, kPipes> warp_instructions{};
+  std::uint64_t lane_instructions = 0, divergent_branches = 0, barriers = 0;
+  std::uint64_t global_load_requests = 0, global_load_sectors = 0;
+  std::uint64_t global_store_requests = 0, global_store_sectors = 0;
+  std::uint64_t shared_requests = 0, shared_wavefronts = 0, local_requests = 0;
+  std::uint64_t atomic_requests = 0, atomic_serializations = 0;
+  std::uint64_t max_block_instructions = 0;
+  [[nodiscard]] std::uint64_t total_warp_instructions() const;
+  void add(const Counters& other);  // sums; max_block_instructions takes the maximum
+};
+
+struct LaunchReport {
+  std::optional<Counters> counters;  // sim only
+};
+
+struct MeasureSpec {
+  int warmup = 10, samples = 100;
+};
+
+struct Occupancy {
+  std::uint32_t blocks_per_sm = 0, warps_per_sm = 0;
+  std::string limited_by;  // "warps" | "blocks" | "registers" | "shared"
+};
+
+struct Measurement {
+  enum class Kind { measured, modelled } kind = Kind::modelled;
+  double median_ns = 0;
+  std::vector<double> samples_ns;                        // measured
+  std::string bound;                                     // modelled from here on
+  std::vector<std::pair<std::string, double>> terms_ns;  // in the model's order
+  Occupancy occupancy;
+  std::uint64_t blocks_sampled = 0, blocks = 0;
+  Counters counters;
+  double spread = 0;
+};
+
+struct DeviceLimits {
+  std::string name;
+  std::uint32_t multiprocessors = 0, max_threads_per_block = 0, max_shared_bytes = 0, warp_size = 32;
+  Dim3 max_grid, max_block;
+  std::string architecture;  // "sm_90"
+};
+
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  [[nodiscard]] virtual std::string description() const = 0;
+  [[nodiscard]] virtual DeviceLimits limits() const = 0;
+  // Returns notes: what of the module this device cannot execute. Loading again resets module globals.
+  virtual std::vector<std::string> load(const CompiledModule& module) = 0;
+  virtual void create_buffer(const BufferSpec& spec) = 0;
+  virtual void write(const std::string& buffer, const std::vector<std::uint8_t>& bytes) = 0;
+  [[nodiscard]] virtual std::vector<std::uint8_t> read(const std::string& buffer) = 0;
+  virtual void fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) = 0;
+  [[nodiscard]] virtual bool guards_intact(const std::string& buffer) = 0;
+  virtual LaunchReport launch(const LaunchSpec& spec) = 0;
+  virtual Measurement measure(const LaunchSpec& spec, const MeasureSpec& how) = 0;
+};
+
+}  // namespace cudaopt

@@ -1,0 +1,305 @@
+#include "sim/decode.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/control_flow.hpp"
+#include "sim/block_order.hpp"
+#include "sim/control.hpp"
+#include "sim/entry_layout.hpp"
+#include "sim/fault.hpp"
+#include "sim/memory_form.hpp"
+#include "sim/operand_slots.hpp"
+#include "sim/reconvergence.hpp"
+
+namespace cudaopt::sim {
+namespace {
+
+using ptx::BasicBlock;
+using ptx::Instruction;
+using ptx::Operand;
+
+// Vectors spread to their elements; labels are no values.
+void flatten(const Operand& operand, std::vector<const Operand*>& into) {
+  if (operand.kind == Operand::Kind::label) return;
+  if (operand.kind != Operand::Kind::vector) {
+    into.push_back(&operand);
+    return;
+  }
+  for (const Operand& element : operand.elements) flatten(element, into);
+}
+
+bool is_narrow_type(std::string_view type) { return type.size() >= 3 && type.substr(type.size() - 2) == "16"; }
+
+// Immediates of 16-bit operations carry no upper bits, like the registers beside them.
+bool is_narrow_source(const Instruction& instruction, std::size_t source) {
+  if (!is_narrow_type(instruction.type())) return false;
+  const bool wide_addend = instruction.has("wide") && source == 2;
+  return !wide_addend;
+}
+
+std::uint64_t immediate_bits(const Operand& operand, Slot width, bool narrow) {
+  if (operand.float_width == 32 && width == Slot::b64) {
+    float single;
+    const auto bits = static_cast<std::uint32_t>(operand.bits);
+    std::memcpy(&single, &bits, sizeof single);
+    const double wide = single;
+    std::uint64_t wide_bits;
+    std::memcpy(&wide_bits, &wide, sizeof wide_bits);
+    return wide_bits;
+  }
+  return narrow ? operand.bits & 0xffff : operand.bits;
+}
+
+class Decoder {
+ public:
+  Decoder(const ModuleImage& image, const ptx::Function& function, Bind bind)
+      : m_function(function),
+        m_bind(bind),
+        m_flow(ptx::build_control_flow(function)),
+        m_assignment(ptx::assign_slots(function, m_flow)),
+        m_layout(image, function),
+        m_slots(function, m_assignment, m_program) {
+    m_program.module = &image.module();
+    m_program.function = &function;
+    m_program.user_file = image.user_file();
+  }
+
+  Program run() {
+    find_joins();
+    for (std::size_t block = 0; block < m_flow.blocks.size(); ++block) emit_block(block);
+    emit_end();
+    set_targets();
+    finish();
+    return std::move(m_program);
+  }
+
+ private:
+  // Lanes meet at the start of these blocks: an inserted op there ends their split.
+  void find_joins() {
+    if (m_flow.blocks.empty()) return;
+    m_returning = returning_blocks(m_function, m_flow);
+    m_meeting = meeting_blocks(m_function, m_flow);
+    m_is_join.assign(m_flow.blocks.size(), false);
+    m_first_pc.assign(m_flow.blocks.size(), -1);
+    for (std::size_t i = 0; i < m_flow.blocks.size(); ++i) {
+      const BasicBlock& block = m_flow.blocks[i];
+      if (block.successors.size() < 2 || m_meeting[i] == ptx::kExit) continue;
+      m_is_join[static_cast<std::size_t>(m_meeting[i])] = true;
+    }
+  }
+
+  Op& append(Op op) {
+    op.pc = static_cast<std::int32_t>(m_program.code.size());
+    m_program.code.push_back(op);
+    return m_program.code.back();
+  }
+
+  void emit_block(std::size_t index) {
+    const BasicBlock& block = m_flow.blocks[index];
+    m_first_pc[index] = static_cast<std::int32_t>(m_program.code.size());
+    if (m_is_join[index]) {
+      Op join;
+      join.full = join.masked = join_lanes;
+      join.pipe = Pipe::control;
+      append(join);
+    }
+    for (std::int32_t i = block.first; i < block.end; ++i) emit(i);
+  }
+
+  // Running off the end returns.
+  void emit_end() {
+    Op end;
+    end.full = end.masked = exit_lanes;
+    end.pipe = Pipe::control;
+    append(end);
+  }
+
+  void emit(std::int32_t index) {
+    const Instruction& instruction = m_function.instructions[static_cast<std::size_t>(index)];
+    Op op;
+    op.instruction = index;
+    if (instruction.guard >= 0) {
+      op.guard = m_slots.predicate(instruction.guard);
+      op.guard_negated = instruction.guard_negated;
+    }
+    if (!assign(instruction, op)) make_unsupported(instruction, op);
+    append(op);
+  }
+
+  [[nodiscard]] bool assign(const Instruction& instruction, Op& op) {
+    if (instruction.opcode == "bra") return assign_branch(instruction, op);
+    const auto binding = m_bind(m_function, instruction);
+    if (!binding) return false;
+    op.full = binding->full;
+    op.masked = binding->masked;
+    op.pipe = binding->pipe;
+    op.latency = binding->latency;
+    op.aux = binding->aux;
+    if (op.pipe == Pipe::memory) op.memo = static_cast<std::int32_t>(m_program.patterns++);
+    const auto form = memory_form_of_load(instruction);
+    if (form && form->parameter_by_name) return assign_parameter(instruction, *form, *binding, op);
+    return assign_operands(instruction, *binding, op);
+  }
+
+  // A branch to a block that only returns is a return.
+  [[nodiscard]] bool assign_branch(const Instruction& instruction, Op& op) {
+    if (instruction.operands.size() != 1) return false;
+    const Operand& label = instruction.operands[0];
+    if (label.kind != Operand::Kind::label) return false;
+    op.pipe = Pipe::control;
+    const auto count = static_cast<std::int32_t>(m_function.instructions.size());
+    if (label.target >= count ||
+        m_returning[static_cast<std::size_t>(m_flow.block_of[static_cast<std::size_t>(label.target)])]) {
+      op.full = op.masked = exit_lanes;
+      return true;
+    }
+    op.full = op.masked = op.guard >= 0 ? branch_if : branch_always;
+    op.is_branch = true;
+    op.target = label.target;  // an instruction until set_targets
+    return true;
+  }
+
+  [[nodiscard]] std::optional<MemoryForm> memory_form_of_load(const Instruction& instruction) const {
+    if (instruction.opcode != "ld" && instruction.opcode != "ldu") return std::nullopt;
+    return memory_form(m_function, instruction);
+  }
+
+  [[nodiscard]] bool assign_parameter(const Instruction& instruction, const MemoryForm& form,
+                                      const Binding& binding, Op& op) {
+    std::vector<const Operand*> values;
+    flatten(instruction.operands[0], values);
+    const Operand& address = instruction.operands[1];
+    const auto base = m_layout.address_of(address.elements[0].name);
+    if (!base) return false;
+    const auto start = static_cast<std::int64_t>(*base) + address.offset + address.elements[0].offset;
+    if (start < 0 || start + form.element_bytes * form.elements > m_function.parameter_bytes) return false;
+    for (std::size_t k = 0; k < form.elements; ++k) {
+      ParameterSlot slot;
+      slot.width = binding.dst[k];
+      slot.from = static_cast<std::uint32_t>(start) + static_cast<std::uint32_t>(k) * form.element_bytes;
+      slot.bytes = form.element_bytes;
+      slot.extension = form.extension;
+      op.src[k] = m_slots.parameter(slot);
+      if (!assign_destination(*values[k], binding.dst[k], op.dst[k])) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool assign_operands(const Instruction& instruction, const Binding& binding, Op& op) {
+    std::vector<const Operand*> operands;
+    for (const Operand& operand : instruction.operands) flatten(operand, operands);
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < binding.dst.size(); ++k) {
+      if (binding.dst[k] == Slot::none) continue;
+      if (next == operands.size()) return false;
+      if (!assign_destination(*operands[next++], binding.dst[k], op.dst[k])) return false;
+    }
+    for (std::size_t k = 0; k < binding.src.size(); ++k) {
+      if (binding.src[k] == Slot::none) continue;
+      if (next == operands.size()) return false;
+      if (!assign_source(instruction, *operands[next++], binding.src[k], k, op)) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool assign_destination(const Operand& operand, Slot width, std::int32_t& to) {
+    if (operand.kind == Operand::Kind::sink) {
+      to = m_slots.sink(width);
+      return true;
+    }
+    if (operand.kind != Operand::Kind::reg) return false;
+    const auto slot = m_slots.register_slot(operand.reg, width);
+    if (slot) to = *slot;
+    return slot.has_value();
+  }
+
+  [[nodiscard]] bool assign_source(const Instruction& instruction, const Operand& operand, Slot width,
+                                   std::size_t index, Op& op) {
+    const Operand* value = &operand;
+    if (operand.kind == Operand::Kind::address) {
+      if (operand.elements.size() != 1) return false;
+      op.imm = operand.offset;
+      op.address = width;
+      value = &operand.elements[0];
+    }
+    if (value->negated) op.src_negated = static_cast<std::uint8_t>(op.src_negated | 1u << index);
+    const auto slot = source_slot(*value, width, is_narrow_source(instruction, index));
+    if (slot) op.src[index] = *slot;
+    return slot.has_value();
+  }
+
+  [[nodiscard]] std::optional<std::int32_t> source_slot(const Operand& operand, Slot width,
+                                                        bool narrow) {
+    switch (operand.kind) {
+      case Operand::Kind::reg: return m_slots.register_slot(operand.reg, width);
+      case Operand::Kind::immediate:
+        return m_slots.constant(immediate_bits(operand, width, narrow), width);
+      case Operand::Kind::special: return m_slots.special(operand.name, width);
+      case Operand::Kind::sink: return m_slots.sink(width);
+      case Operand::Kind::symbol: {
+        const auto address = m_layout.address_of(operand.name);
+        if (!address) return std::nullopt;
+        return m_slots.constant(*address + static_cast<std::uint64_t>(operand.offset), width);
+      }
+      default: return std::nullopt;
+    }
+  }
+
+  void make_unsupported(const Instruction& instruction, Op& op) {
+    Op failing;
+    failing.instruction = op.instruction;
+    failing.guard = op.guard;
+    failing.guard_negated = op.guard_negated;
+    failing.full = failing.masked = raise_unsupported;
+    failing.pipe = Pipe::control;
+    op = failing;
+    m_program.notes.push_back(unsupported_note(m_program, instruction));
+  }
+
+  [[nodiscard]] std::int32_t pc_of_block_at(std::int32_t instruction) const {
+    const std::int32_t block = m_flow.block_of[static_cast<std::size_t>(instruction)];
+    return m_first_pc[static_cast<std::size_t>(block)];
+  }
+
+  void set_targets() {
+    for (Op& op : m_program.code) {
+      if (!op.is_branch) continue;
+      op.target = pc_of_block_at(op.target);
+      const std::int32_t block = m_flow.block_of[static_cast<std::size_t>(op.instruction)];
+      const std::int32_t meeting = m_meeting[static_cast<std::size_t>(block)];
+      if (meeting != ptx::kExit) op.reconverge = m_first_pc[static_cast<std::size_t>(meeting)];
+    }
+  }
+
+  void finish() {
+    m_program.shared_variables = m_layout.shared_variables;
+    m_program.local_variables = m_layout.local_variables;
+    m_program.static_shared_bytes = m_layout.static_shared_bytes;
+    m_program.dynamic_shared_offset = m_layout.dynamic_shared_offset;
+    m_program.local_bytes = m_layout.local_bytes;
+    m_program.reads_unwritten = m_assignment.reads_unwritten;
+    m_program.ordered = depends_on_block_order(m_function);
+    auto& notes = m_program.notes;
+    std::sort(notes.begin(), notes.end());
+    notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
+  }
+
+  const ptx::Function& m_function;
+  Bind m_bind;
+  Program m_program;
+  ptx::ControlFlow m_flow;
+  ptx::SlotAssignment m_assignment;
+  EntryLayout m_layout;
+  OperandSlots m_slots;
+  std::vector<bool> m_returning, m_is_join;
+  std::vector<std::int32_t> m_meeting, m_first_pc;  // by block
+};
+
+}  // namespace
+
+Program decode(const ModuleImage& image, const ptx::Function& function, Bind bind) {
+  return Decoder(image, function, bind).run();
+}
+
+}  // namespace cudaopt::sim

@@ -1,0 +1,171 @@
+#include "sim/device_memory.hpp"
+
+#include <cstring>
+
+namespace cudaopt::sim {
+namespace {
+
+constexpr std::uint64_t kUnit = 256;  // cudaMalloc's alignment
+
+std::uint64_t round_up(std::uint64_t value) { return (value + kUnit - 1) / kUnit * kUnit; }
+
+// Byte `at` (it may be negative) of a pattern repeated from byte 0 of the buffer.
+std::uint8_t pattern_byte(const std::vector<std::uint8_t>& pattern, std::int64_t at) {
+  if (pattern.empty()) return 0;
+  const auto size = static_cast<std::int64_t>(pattern.size());
+  return pattern[static_cast<std::size_t>((at % size + size) % size)];
+}
+
+void fill_bytes(std::uint8_t* to, std::uint64_t count, const std::vector<std::uint8_t>& pattern,
+                std::int64_t first) {
+  if (pattern.size() <= 1) {
+    std::memset(to, pattern_byte(pattern, 0), count);
+    return;
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    to[i] = pattern_byte(pattern, first + static_cast<std::int64_t>(i));
+  }
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory() {
+  m_allocations.emplace_back();
+  m_storage.emplace_back();
+}
+
+std::size_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes,
+                                   std::uint64_t offset_bytes, std::uint64_t guard_bytes,
+                                   const std::vector<std::uint8_t>& poison) {
+  const std::uint64_t index = m_allocations.size();
+  if (bytes >= kGlobalStride / 4 || offset_bytes >= kGlobalStride / 4) {
+    throw Fault(FaultKind::out_of_memory,
+                "buffer '" + name + "': " + std::to_string(bytes) + " bytes at offset " +
+                    std::to_string(offset_bytes) + " are beyond what sim can address");
+  }
+  Storage storage;
+  const std::uint64_t front = round_up(guard_bytes);  // keeps host and device alignment equal
+  storage.begin = front + offset_bytes;
+  storage.size = round_up(storage.begin + bytes + guard_bytes);
+  storage.poison = poison;
+  try {
+    storage.bytes.reset(new (kAlignment) std::uint8_t[storage.size]);
+  } catch (const std::bad_alloc&) {
+    throw Fault(FaultKind::out_of_memory, "buffer '" + name + "': no host memory for " +
+                                              std::to_string(bytes) + " bytes; use a smaller case");
+  }
+  fill_bytes(storage.bytes.get(), storage.size, poison, -static_cast<std::int64_t>(storage.begin));
+  Allocation allocation;
+  allocation.base = index * kGlobalStride + offset_bytes;
+  allocation.bytes = bytes;
+  allocation.host = storage.bytes.get() + storage.begin;
+  allocation.name = name;
+  m_allocations.push_back(std::move(allocation));
+  m_storage.push_back(std::move(storage));
+  return static_cast<std::size_t>(index);
+}
+
+void DeviceMemory::create_buffer(const BufferSpec& spec) {
+  if (m_buffers.count(spec.name) != 0) {
+    throw Fault(FaultKind::invalid_request, "buffer '" + spec.name + "' exists already");
+  }
+  if (!spec.alias.empty()) return create_alias(spec);
+  const std::size_t index =
+      allocate(spec.name, spec.bytes, spec.offset_bytes, spec.guard_bytes, spec.poison);
+  m_allocations[index].read_only = spec.access == Access::read;
+  m_allocations[index].element_bytes = spec.element_bytes == 0 ? 1 : spec.element_bytes;
+  m_buffers[spec.name] = {index, 0, spec.bytes};
+}
+
+// One address, two names: the kernel may write if it may write through either.
+void DeviceMemory::create_alias(const BufferSpec& spec) {
+  Buffer alias = find(spec.alias);
+  if (spec.offset_bytes > alias.bytes || spec.bytes > alias.bytes - spec.offset_bytes) {
+    throw Fault(FaultKind::invalid_request,
+                "buffer '" + spec.name + "': " + std::to_string(spec.bytes) + " bytes at offset " +
+                    std::to_string(spec.offset_bytes) + " do not fit in '" + spec.alias + "' of " +
+                    std::to_string(alias.bytes) + " bytes");
+  }
+  alias.offset += spec.offset_bytes;
+  alias.bytes = spec.bytes;
+  if (spec.access != Access::read) m_allocations[alias.allocation].read_only = false;
+  m_buffers[spec.name] = alias;
+}
+
+std::uint64_t DeviceMemory::create_variable(const std::string& name, std::uint64_t bytes) {
+  return m_allocations[allocate(name, bytes, 0, 0, {})].base;
+}
+
+const DeviceMemory::Buffer& DeviceMemory::find(const std::string& buffer) const {
+  const auto found = m_buffers.find(buffer);
+  if (found == m_buffers.end()) {
+    throw Fault(FaultKind::invalid_request, "buffer '" + buffer + "' was never created");
+  }
+  return found->second;
+}
+
+std::uint8_t* DeviceMemory::host(const Buffer& buffer) const {
+  return m_allocations[buffer.allocation].host + buffer.offset;
+}
+
+std::uint64_t DeviceMemory::address_of(const std::string& buffer) const {
+  const Buffer& found = find(buffer);
+  return m_allocations[found.allocation].base + found.offset;
+}
+
+void DeviceMemory::write(const std::string& buffer, const std::vector<std::uint8_t>& bytes) {
+  const Buffer& found = find(buffer);
+  if (bytes.size() != found.bytes) {
+    throw Fault(FaultKind::invalid_request,
+                "buffer '" + buffer + "' has " + std::to_string(found.bytes) + " bytes, got " +
+                    std::to_string(bytes.size()) + " to write");
+  }
+  if (!bytes.empty()) std::memcpy(host(found), bytes.data(), bytes.size());
+}
+
+std::vector<std::uint8_t> DeviceMemory::read(const std::string& buffer) const {
+  const Buffer& found = find(buffer);
+  return {host(found), host(found) + found.bytes};
+}
+
+void DeviceMemory::fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) {
+  const Buffer& found = find(buffer);
+  fill_bytes(host(found), found.bytes, pattern, 0);
+}
+
+bool DeviceMemory::guards_intact(const std::string& buffer) const {
+  const Buffer& found = find(buffer);
+  const Storage& storage = m_storage[found.allocation];
+  const std::uint64_t end = storage.begin + m_allocations[found.allocation].bytes;
+  const auto intact = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i < to; ++i) {
+      const auto at = static_cast<std::int64_t>(i) - static_cast<std::int64_t>(storage.begin);
+      if (storage.bytes[i] != pattern_byte(storage.poison, at)) return false;
+    }
+    return true;
+  };
+  return intact(0, storage.begin) && intact(end, storage.size);
+}
+
+std::uint8_t* DeviceMemory::variable_bytes(std::uint64_t address) {
+  return m_allocations[static_cast<std::size_t>(address / kGlobalStride)].host;
+}
+
+DeviceMemory::Snapshot DeviceMemory::snapshot() const {
+  Snapshot snapshot(m_storage.size());
+  for (std::size_t i = 0; i < m_storage.size(); ++i) {
+    if (m_allocations[i].read_only) continue;
+    const Storage& storage = m_storage[i];
+    snapshot[i].assign(storage.bytes.get(), storage.bytes.get() + storage.size);
+  }
+  return snapshot;
+}
+
+void DeviceMemory::restore(const Snapshot& snapshot) {
+  for (std::size_t i = 0; i < snapshot.size(); ++i) {
+    if (snapshot[i].empty()) continue;
+    std::memcpy(m_storage[i].bytes.get(), snapshot[i].data(), snapshot[i].size());
+  }
+}
+
+}  // namespace cudaopt::sim

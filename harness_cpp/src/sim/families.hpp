@@ -1,0 +1,22 @@
+// Parts of the arithmetic families that live in files of their own; sim/ops.hpp lists the families.
+#pragma once
+
+#include <optional>
+
+#include "sim/form.hpp"
+#include "sim/machine.hpp"
+
+namespace cudaopt::sim::CUDAOPT_ISA {
+
+// add.cc, addc, sub.cc, subc, mad.cc, madc: ops_carry.cpp
+std::optional<Binding> bind_carry(const Form& form);
+// div and rem of integers: ops_division.cpp
+std::optional<Binding> bind_division(const Form& form);
+// popc, clz, bfind, brev, dp4a, dp2a: ops_counts.cpp
+std::optional<Binding> bind_counts(const Form& form);
+// Sums, products, extremes and signs of f64: ops_double.cpp
+std::optional<Binding> bind_double(const Form& form);
+// Quotients, roots and transcendental functions of f32 and f64: ops_special.cpp
+std::optional<Binding> bind_special(const Form& form);
+
+}  // namespace cudaopt::sim::CUDAOPT_ISA

@@ -1,0 +1,16 @@
+// The compiled handler sets by name.
+#pragma once
+
+#include "isa.hpp"
+#include "sim/ops.hpp"
+
+namespace cudaopt::sim {
+
+struct InstructionSet {
+  Bind bind = nullptr;
+  RunSlice run_slice = nullptr;
+};
+
+[[nodiscard]] InstructionSet instruction_set(Isa isa);
+
+}  // namespace cudaopt::sim

@@ -1,0 +1,52 @@
+#include "sim/measure.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/launch.hpp"
+#include "sim/timed_code.hpp"
+#include "sim/tracer.hpp"
+
+namespace cudaopt::sim {
+namespace {
+
+constexpr std::uint64_t kAllBlocksUpTo = 200, kSampledBlocks = 64;
+
+// The first and last block, and a stride through the middle: edge blocks differ.
+std::vector<std::uint64_t> sampled_blocks(std::uint64_t blocks) {
+  const std::uint64_t count = blocks <= kAllBlocksUpTo ? blocks : kSampledBlocks;
+  std::vector<std::uint64_t> sample;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    sample.push_back(count == 1 ? 0 : i * (blocks - 1) / (count - 1));
+  }
+  return sample;
+}
+
+std::vector<model::ArrayFootprint> footprints(const Launch& launch) {
+  std::vector<model::ArrayFootprint> arrays;
+  for (std::uint64_t i = 1; i < launch.allocation_count; ++i) {
+    arrays.push_back({launch.allocations[i].base, launch.allocations[i].bytes});
+  }
+  return arrays;
+}
+
+}  // namespace
+
+Measurement measure_launch(Launch& launch, RunSlice run_slice, const model::DeviceTable& table,
+                           model::LaunchShape shape, unsigned threads) {
+  shape.arrays = footprints(launch);
+  const model::TraceSettings settings = model::trace_settings(table, shape);
+  const TimedCode code = timed_code(*launch.program->function, launch.program->code);
+  const std::vector<std::uint64_t> sample = sampled_blocks(launch.grid.count());
+  const auto warps = static_cast<std::uint32_t>((launch.block.count() + kLanes - 1) / kLanes);
+  std::vector<model::BlockTrace> traces(sample.size());
+  for_each_block(launch, run_slice, threads, sample.size(),
+                 [&](Worker& worker, std::uint64_t index) {
+                   BlockTracer tracer(code, settings, warps);
+                   worker.run(sample[index], &tracer);
+                   traces[index] = tracer.finish(worker.take_counters());
+                 });
+  return model::model_latency(table, shape, traces);
+}
+
+}  // namespace cudaopt::sim

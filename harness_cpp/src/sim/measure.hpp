@@ -1,0 +1,16 @@
+// Runs a sample of a launch's blocks under the tracer and asks the model for the latency.
+#pragma once
+
+#include "device.hpp"
+#include "model/latency.hpp"
+#include "sim/block.hpp"
+#include "sim/ops.hpp"
+
+namespace cudaopt::sim {
+
+// Memory changes as the sampled blocks change it: the caller puts it back.
+[[nodiscard]] Measurement measure_launch(Launch& launch, RunSlice run_slice,
+                                         const model::DeviceTable& table, model::LaunchShape shape,
+                                         unsigned threads);
+
+}  // namespace cudaopt::sim

@@ -1,0 +1,293 @@
+// atom, red and fences. Lanes act in order, lowest first; the host operation is atomic, because
+// blocks run on several threads.
+#include "sim/half.hpp"
+#include "sim/memory.hpp"
+#include "sim/ops.hpp"
+
+namespace cudaopt::sim::CUDAOPT_ISA {
+namespace {
+
+// New values from the old one and the operands; `c` is used by cas alone.
+struct Add {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return static_cast<T>(old + b);
+  }
+};
+struct Minimum {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return b < old ? b : old;
+  }
+};
+struct Maximum {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return b > old ? b : old;
+  }
+};
+struct And {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return old & b;
+  }
+};
+struct Or {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return old | b;
+  }
+};
+struct Xor {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return old ^ b;
+  }
+};
+struct Exchange {
+  template <class T>
+  static T apply(T, T b, T) {
+    return b;
+  }
+};
+struct CompareAndSwap {
+  template <class T>
+  static T apply(T old, T b, T c) {
+    return old == b ? c : old;
+  }
+};
+struct Increment {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return old >= b ? 0 : old + 1;
+  }
+};
+struct Decrement {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return old == 0 || old > b ? b : old - 1;
+  }
+};
+struct AddFloat {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return canonical(old + b);
+  }
+};
+template <class Half>
+struct AddHalf {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return Half::encode(Half::decode(old) + Half::decode(b));
+  }
+};
+template <class Half>
+struct AddHalves {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return pair_of(Half::encode(Half::decode(low_half(old)) + Half::decode(low_half(b))),
+                   Half::encode(Half::decode(high_half(old)) + Half::decode(high_half(b))));
+  }
+};
+
+template <std::size_t kBytes>
+struct MemoryWord;
+template <>
+struct MemoryWord<2> {
+  using Type [[gnu::may_alias]] = std::uint16_t;
+};
+template <>
+struct MemoryWord<4> {
+  using Type [[gnu::may_alias]] = std::uint32_t;
+};
+template <>
+struct MemoryWord<8> {
+  using Type [[gnu::may_alias]] = std::uint64_t;
+};
+
+template <class Operation, class T>
+T update(std::uint8_t* host, T b, T c) {
+  using Bits = typename MemoryWord<sizeof(T)>::Type;
+  auto* word = reinterpret_cast<Bits*>(host);
+  Bits old = __atomic_load_n(word, __ATOMIC_RELAXED);
+  Bits fresh = old;
+  do {
+    fresh = bits_as<Bits>(Operation::template apply<T>(bits_as<T>(old), b, c));
+  } while (
+      !__atomic_compare_exchange_n(word, &old, fresh, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+  return bits_as<T>(old);
+}
+
+std::uint64_t address_of(Warp& warp, const Op& op, int lane) {
+  const auto displacement = static_cast<std::uint64_t>(op.imm);
+  switch (op.address) {
+    case Slot::b64:
+      return Source<std::uint64_t>(warp, op, 0)[lane] + displacement;
+    case Slot::b32:
+      return Source<std::uint32_t>(warp, op, 0)[lane] + displacement;
+    default:
+      return displacement;
+  }
+}
+
+// The hardware serves lanes that share an address one after the other.
+void count(Warp& warp, const std::uint64_t* addresses, std::uint32_t mask) {
+  std::uint32_t most = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t address = addresses[__builtin_ctz(rest)];
+    std::uint32_t sharing = 0;
+    for (std::uint32_t others = mask; others != 0; others &= others - 1)
+      sharing += addresses[__builtin_ctz(others)] == address;
+    most = sharing > most ? sharing : most;
+  }
+  ++warp.counters->atomic_requests;
+  warp.counters->atomic_serializations += most;
+}
+
+template <class Operation, class T>
+std::int32_t atomic(Warp& warp, const Op& op, std::uint32_t mask) {
+  constexpr bool kThreeOperands = std::is_same_v<Operation, CompareAndSwap>;
+  const auto space = static_cast<ptx::Space>(op.aux);
+  const Source<T> b(warp, op, 1), c(warp, op, kThreeOperands ? 2 : 1);
+  std::uint64_t addresses[kLanes] = {};
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    addresses[lane] = address_of(warp, op, lane);
+    std::uint8_t* host =
+        resolve(warp, op, space, addresses[lane], sizeof(T), lane, AccessKind::atomic);
+    const T old = update<Operation, T>(host, b[lane], c[lane]);
+    if (op.dst[0] >= 0) lane_pointer<T>(warp, op.dst[0])[lane] = to_lane<T>(old);
+  }
+  count(warp, addresses, mask);
+  return op.pc + 1;
+}
+
+template <class Operation, class T>
+Binding binding_of() {
+  Binding binding;
+  binding.full = binding.masked = atomic<Operation, T>;
+  binding.dst[0] = slot_of<T>();
+  binding.src[1] = slot_of<T>();
+  if constexpr (std::is_same_v<Operation, CompareAndSwap>) binding.src[2] = slot_of<T>();
+  return binding;
+}
+
+template <class Operation>
+std::optional<Binding> of_bits(Type type) {
+  if (type == Type::b32) return binding_of<Operation, std::uint32_t>();
+  if (type == Type::b64) return binding_of<Operation, std::uint64_t>();
+  return std::nullopt;
+}
+
+template <class Operation>
+std::optional<Binding> of_integers(Type type) {
+  switch (type) {
+    case Type::u32:
+      return binding_of<Operation, std::uint32_t>();
+    case Type::s32:
+      return binding_of<Operation, std::int32_t>();
+    case Type::u64:
+      return binding_of<Operation, std::uint64_t>();
+    case Type::s64:
+      return binding_of<Operation, std::int64_t>();
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Binding> bind_add(Type type) {
+  switch (type) {
+    case Type::u32:
+    case Type::s32:
+      return binding_of<Add, std::uint32_t>();
+    case Type::u64:
+    case Type::s64:
+      return binding_of<Add, std::uint64_t>();
+    case Type::f32:
+      return binding_of<AddFloat, float>();
+    case Type::f64:
+      return binding_of<AddFloat, double>();
+    case Type::f16:
+      return binding_of<AddHalf<F16>, std::uint16_t>();
+    case Type::bf16:
+      return binding_of<AddHalf<Bf16>, std::uint16_t>();
+    case Type::f16x2:
+      return binding_of<AddHalves<F16>, std::uint32_t>();
+    case Type::bf16x2:
+      return binding_of<AddHalves<Bf16>, std::uint32_t>();
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Binding> bind_operation(const Form& form) {
+  const Type type = form.type();
+  if (form.has(Modifier::add)) return bind_add(type);
+  if (form.has(Modifier::min)) return of_integers<Minimum>(type);
+  if (form.has(Modifier::max)) return of_integers<Maximum>(type);
+  if (form.has(Modifier::and_)) return of_bits<And>(type);
+  if (form.has(Modifier::or_)) return of_bits<Or>(type);
+  if (form.has(Modifier::xor_)) return of_bits<Xor>(type);
+  if (form.has(Modifier::inc) && type == Type::u32) return binding_of<Increment, std::uint32_t>();
+  if (form.has(Modifier::dec) && type == Type::u32) return binding_of<Decrement, std::uint32_t>();
+  if (form.opcode == Opcode::red) return std::nullopt;
+  if (form.has(Modifier::exch)) return of_bits<Exchange>(type);
+  if (!form.has(Modifier::cas)) return std::nullopt;
+  if (type == Type::b16) return binding_of<CompareAndSwap, std::uint16_t>();
+  return of_bits<CompareAndSwap>(type);
+}
+
+ptx::Space space_of(const Form& form) {
+  if (form.has(Modifier::global)) return ptx::Space::global;
+  return form.has(Modifier::shared) ? ptx::Space::shared : ptx::Space::none;
+}
+
+std::optional<Binding> bind_atomic_form(const ptx::Function& function, const Form& form,
+                                        const ptx::Instruction& instruction) {
+  auto binding = bind_operation(form);
+  if (!binding) return std::nullopt;
+  const std::size_t address_operand = form.opcode == Opcode::red ? 0 : 1;
+  const bool cas = form.has(Modifier::cas);
+  if (instruction.operands.size() != address_operand + (cas ? 3 : 2)) return std::nullopt;
+  const ptx::Operand& address = instruction.operands[address_operand];
+  if (address.kind != ptx::Operand::Kind::address || address.elements.empty()) return std::nullopt;
+  const ptx::Operand& base = address.elements[0];
+  const bool narrow = base.kind == ptx::Operand::Kind::reg && !is_wide_register(function, base);
+  binding->src[0] = narrow ? Slot::b32 : Slot::b64;
+  if (form.opcode == Opcode::red) binding->dst[0] = Slot::none;
+  binding->aux = static_cast<std::int32_t>(space_of(form));
+  binding->pipe = Pipe::memory;
+  binding->latency = 200;
+  return binding;
+}
+
+std::int32_t order_memory(Warp&, const Op& op, std::uint32_t) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return op.pc + 1;
+}
+
+std::optional<Binding> bind_fence(const Form& form, std::size_t operands) {
+  using M = Modifier;
+  if (operands != 0 || !form.only({M::cta, M::cluster, M::gpu, M::system, M::gl, M::sc, M::acq_rel,
+                                   M::acquire, M::release}))
+    return std::nullopt;
+  Binding binding;
+  binding.full = binding.masked = order_memory;
+  binding.pipe = Pipe::memory;
+  return binding;
+}
+
+}  // namespace
+
+std::optional<Binding> bind_atomic(const ptx::Function& function,
+                                   const ptx::Instruction& instruction) {
+  const auto form = read_form(instruction);
+  if (!form || form->rounding != Rounding::none) return std::nullopt;
+  if (form->opcode == Opcode::fence || form->opcode == Opcode::membar)
+    return form->type_count == 0 ? bind_fence(*form, instruction.operands.size()) : std::nullopt;
+  const bool atomic = form->opcode == Opcode::atom || form->opcode == Opcode::red;
+  if (!atomic || form->type_count != 1) return std::nullopt;
+  return bind_atomic_form(function, *form, instruction);
+}
+
+}  // namespace cudaopt::sim::CUDAOPT_ISA

@@ -1,0 +1,382 @@
+// Integer arithmetic: sums, products, extremes. Quotients, carries, counts have files of their own.
+#include "sim/alu.hpp"
+#include "sim/families.hpp"
+#include "sim/form.hpp"
+#include "sim/ops.hpp"
+
+namespace cudaopt::sim::CUDAOPT_ISA {
+namespace {
+
+// Unsigned and at least 32 bits wide, so that no intermediate overflows a signed type.
+template <class T>
+using Modular = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+template <class T>
+CUDAOPT_INLINE Modular<T> modular(T value) {
+  return static_cast<Modular<T>>(value);
+}
+
+template <class T>
+struct TwiceAsWide;
+template <>
+struct TwiceAsWide<std::int16_t> {
+  using Type = std::int32_t;
+};
+template <>
+struct TwiceAsWide<std::uint16_t> {
+  using Type = std::uint32_t;
+};
+template <>
+struct TwiceAsWide<std::int32_t> {
+  using Type = std::int64_t;
+};
+template <>
+struct TwiceAsWide<std::uint32_t> {
+  using Type = std::uint64_t;
+};
+template <>
+struct TwiceAsWide<std::int64_t> {
+  __extension__ typedef __int128 Type;
+};
+template <>
+struct TwiceAsWide<std::uint64_t> {
+  __extension__ typedef unsigned __int128 Type;
+};
+template <class T>
+using Twice = typename TwiceAsWide<T>::Type;
+
+struct Add {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b) {
+    return static_cast<T>(modular(a) + modular(b));
+  }
+};
+
+struct Subtract {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b) {
+    return static_cast<T>(modular(a) - modular(b));
+  }
+};
+
+CUDAOPT_INLINE std::int32_t saturate_s32(std::int64_t value) {
+  value = value > INT32_MAX ? INT32_MAX : value;
+  return static_cast<std::int32_t>(value < INT32_MIN ? INT32_MIN : value);
+}
+
+CUDAOPT_INLINE std::int32_t add_saturating(std::int32_t a, std::int32_t b) {
+  return saturate_s32(std::int64_t{a} + b);
+}
+
+CUDAOPT_INLINE std::int32_t subtract_saturating(std::int32_t a, std::int32_t b) {
+  return saturate_s32(std::int64_t{a} - b);
+}
+
+struct MultiplyLow {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b) {
+    return static_cast<T>(modular(a) * modular(b));
+  }
+};
+
+struct MultiplyHigh {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b) {
+    return static_cast<T>((Twice<T>{a} * Twice<T>{b}) >> (8 * sizeof(T)));
+  }
+};
+
+struct MultiplyWide {
+  template <class T>
+  CUDAOPT_INLINE static Twice<T> apply(T a, T b) {
+    return static_cast<Twice<T>>(Twice<T>{a} * Twice<T>{b});
+  }
+};
+
+struct MultiplyAddLow {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b, T c) {
+    return static_cast<T>(modular(a) * modular(b) + modular(c));
+  }
+};
+
+struct MultiplyAddHigh {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b, T c) {
+    return Add::apply<T>(MultiplyHigh::apply<T>(a, b), c);
+  }
+};
+
+struct MultiplyAddWide {
+  template <class T>
+  CUDAOPT_INLINE static Twice<T> apply(T a, T b, Twice<T> c) {
+    return Add::apply<Twice<T>>(MultiplyWide::apply<T>(a, b), c);
+  }
+};
+
+CUDAOPT_INLINE std::int32_t multiply_add_high_saturating(std::int32_t a, std::int32_t b,
+                                                         std::int32_t c) {
+  return saturate_s32(std::int64_t{MultiplyHigh::apply<std::int32_t>(a, b)} + c);
+}
+
+// The low 24 bits of both factors, sign- or zero-extended; `high` keeps bits 16 to 47.
+template <class T>
+CUDAOPT_INLINE Twice<T> product_of_24_bits(T a, T b) {
+  const auto low = [](T value) {
+    return static_cast<T>(static_cast<T>(static_cast<std::uint32_t>(value) << 8) >> 8);
+  };
+  return Twice<T>{low(a)} * Twice<T>{low(b)};
+}
+
+struct Multiply24Low {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b) {
+    return static_cast<T>(product_of_24_bits(a, b));
+  }
+};
+
+struct Multiply24High {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b) {
+    return static_cast<T>(product_of_24_bits(a, b) >> 16);
+  }
+};
+
+struct MultiplyAdd24Low {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b, T c) {
+    return Add::apply<T>(Multiply24Low::apply<T>(a, b), c);
+  }
+};
+
+struct MultiplyAdd24High {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b, T c) {
+    return Add::apply<T>(Multiply24High::apply<T>(a, b), c);
+  }
+};
+
+struct Minimum {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b) {
+    return a < b ? a : b;
+  }
+};
+
+struct Maximum {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b) {
+    return a > b ? a : b;
+  }
+};
+
+struct Negate {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a) {
+    return static_cast<T>(0u - modular(a));
+  }
+};
+
+struct Absolute {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a) {
+    return a < 0 ? Negate::apply<T>(a) : a;
+  }
+};
+
+struct SumOfDifference {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b, T c) {
+    const T low = a < b ? a : b;
+    const T high = a < b ? b : a;
+    return static_cast<T>(modular(high) - modular(low) + modular(c));
+  }
+};
+
+// Both 16-bit halves of a register.
+template <class Operation, class T>
+CUDAOPT_INLINE std::uint32_t both_halves(std::uint32_t a, std::uint32_t b) {
+  using Half = std::make_unsigned_t<T>;
+  const auto low = Operation::template apply<T>(static_cast<T>(a), static_cast<T>(b));
+  const auto high = Operation::template apply<T>(static_cast<T>(a >> 16), static_cast<T>(b >> 16));
+  return static_cast<Half>(low) | std::uint32_t{static_cast<Half>(high)} << 16;
+}
+
+constexpr std::uint16_t kSimple = 4, kProduct = 5, kWideProduct = 8;
+
+// Where the sign makes no difference, one function serves both.
+template <class Operation>
+std::optional<Binding> by_width(Type type, std::uint16_t latency) {
+  switch (type) {
+    case Type::u16:
+    case Type::s16:
+      return lanewise<Operation::template apply<std::uint16_t>>(Pipe::integer, latency);
+    case Type::u32:
+    case Type::s32:
+      return lanewise<Operation::template apply<std::uint32_t>>(Pipe::integer, latency);
+    case Type::u64:
+    case Type::s64:
+      return lanewise<Operation::template apply<std::uint64_t>>(Pipe::integer, latency);
+    default:
+      return std::nullopt;
+  }
+}
+
+template <class Operation>
+std::optional<Binding> by_narrow_type(Type type, std::uint16_t latency) {
+  switch (type) {
+    case Type::u16:
+      return lanewise<Operation::template apply<std::uint16_t>>(Pipe::integer, latency);
+    case Type::s16:
+      return lanewise<Operation::template apply<std::int16_t>>(Pipe::integer, latency);
+    case Type::u32:
+      return lanewise<Operation::template apply<std::uint32_t>>(Pipe::integer, latency);
+    case Type::s32:
+      return lanewise<Operation::template apply<std::int32_t>>(Pipe::integer, latency);
+    default:
+      return std::nullopt;
+  }
+}
+
+template <class Operation>
+std::optional<Binding> by_type(Type type, std::uint16_t latency) {
+  switch (type) {
+    case Type::u64:
+      return lanewise<Operation::template apply<std::uint64_t>>(Pipe::integer, latency);
+    case Type::s64:
+      return lanewise<Operation::template apply<std::int64_t>>(Pipe::integer, latency);
+    default:
+      return by_narrow_type<Operation>(type, latency);
+  }
+}
+
+template <class Operation>
+std::optional<Binding> by_signed_type(Type type) {
+  switch (type) {
+    case Type::s16:
+      return lanewise<Operation::template apply<std::int16_t>>(Pipe::integer, kSimple);
+    case Type::s32:
+      return lanewise<Operation::template apply<std::int32_t>>(Pipe::integer, kSimple);
+    case Type::s64:
+      return lanewise<Operation::template apply<std::int64_t>>(Pipe::integer, kSimple);
+    default:
+      return std::nullopt;
+  }
+}
+
+template <class Operation>
+std::optional<Binding> of_32_bits(Type type) {
+  switch (type) {
+    case Type::u32:
+      return lanewise<Operation::template apply<std::uint32_t>>(Pipe::integer, kProduct);
+    case Type::s32:
+      return lanewise<Operation::template apply<std::int32_t>>(Pipe::integer, kProduct);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::uint16_t product_latency(Type type) {
+  return type == Type::u64 || type == Type::s64 ? kWideProduct : kProduct;
+}
+
+template <class Operation>
+std::optional<Binding> bind_sum(const Form& form, Binding saturating) {
+  if (form.has(Modifier::sat)) {
+    if (form.type() != Type::s32) return std::nullopt;
+    return saturating;
+  }
+  if (form.type() == Type::u16x2 || form.type() == Type::s16x2)
+    return lanewise<both_halves<Operation, std::uint16_t>>(Pipe::integer, kSimple);
+  return by_width<Operation>(form.type(), kSimple);
+}
+
+std::optional<Binding> bind_mul(const Form& form) {
+  const Type type = form.type();
+  if (form.has(Modifier::wide)) return by_narrow_type<MultiplyWide>(type, kProduct);
+  if (form.has(Modifier::hi)) return by_type<MultiplyHigh>(type, product_latency(type));
+  if (form.has(Modifier::lo)) return by_width<MultiplyLow>(type, product_latency(type));
+  return std::nullopt;
+}
+
+std::optional<Binding> bind_mad(const Form& form) {
+  const Type type = form.type();
+  if (form.has(Modifier::sat)) {
+    if (!form.has(Modifier::hi) || type != Type::s32) return std::nullopt;
+    return lanewise<multiply_add_high_saturating>(Pipe::integer, kProduct);
+  }
+  if (form.has(Modifier::wide)) return by_narrow_type<MultiplyAddWide>(type, kProduct);
+  if (form.has(Modifier::hi)) return by_type<MultiplyAddHigh>(type, product_latency(type));
+  if (form.has(Modifier::lo)) return by_width<MultiplyAddLow>(type, product_latency(type));
+  return std::nullopt;
+}
+
+std::optional<Binding> bind_24_bits(const Form& form) {
+  const bool high = form.has(Modifier::hi);
+  if (high == form.has(Modifier::lo)) return std::nullopt;
+  if (form.opcode == Opcode::mul24)
+    return high ? of_32_bits<Multiply24High>(form.type()) : of_32_bits<Multiply24Low>(form.type());
+  return high ? of_32_bits<MultiplyAdd24High>(form.type())
+              : of_32_bits<MultiplyAdd24Low>(form.type());
+}
+
+template <class Operation>
+std::optional<Binding> bind_extreme(Type type) {
+  if (type == Type::u16x2)
+    return lanewise<both_halves<Operation, std::uint16_t>>(Pipe::integer, kSimple);
+  if (type == Type::s16x2)
+    return lanewise<both_halves<Operation, std::int16_t>>(Pipe::integer, kSimple);
+  return by_type<Operation>(type, kSimple);
+}
+
+std::optional<Binding> bind_form(const Form& form) {
+  switch (form.opcode) {
+    case Opcode::add:
+      return bind_sum<Add>(form, lanewise<add_saturating>(Pipe::integer, kSimple));
+    case Opcode::sub:
+      return bind_sum<Subtract>(form, lanewise<subtract_saturating>(Pipe::integer, kSimple));
+    case Opcode::mul:
+      return bind_mul(form);
+    case Opcode::mad:
+      return bind_mad(form);
+    case Opcode::mul24:
+    case Opcode::mad24:
+      return bind_24_bits(form);
+    case Opcode::div:
+    case Opcode::rem:
+      return bind_division(form);
+    case Opcode::min:
+      return bind_extreme<Minimum>(form.type());
+    case Opcode::max:
+      return bind_extreme<Maximum>(form.type());
+    case Opcode::neg:
+      return by_signed_type<Negate>(form.type());
+    case Opcode::abs:
+      return by_signed_type<Absolute>(form.type());
+    case Opcode::sad:
+      return by_type<SumOfDifference>(form.type(), kSimple);
+    case Opcode::popc:
+    case Opcode::clz:
+    case Opcode::brev:
+    case Opcode::bfind:
+    case Opcode::dp4a:
+    case Opcode::dp2a:
+      return bind_counts(form);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Binding> bind_integer(const ptx::Function&, const ptx::Instruction& instruction) {
+  const auto form = read_form(instruction);
+  if (!form || form->rounding != Rounding::none) return std::nullopt;
+  if (form->has(Modifier::cc) || form->opcode == Opcode::addc || form->opcode == Opcode::subc ||
+      form->opcode == Opcode::madc)
+    return bind_carry(*form);
+  using M = Modifier;
+  if (!form->only({M::sat, M::lo, M::hi, M::wide, M::shiftamt})) return std::nullopt;
+  return bind_form(*form);
+}
+
+}  // namespace cudaopt::sim::CUDAOPT_ISA

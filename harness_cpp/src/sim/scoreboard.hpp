@@ -1,0 +1,73 @@
+// When one warp's values arrive. Inside a basic block only data flow orders instructions, because
+// ptxas schedules there (it hoists loads to the top); across blocks the warp issues in order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sim/timed_code.hpp"
+
+namespace cudaopt::sim {
+
+// A time, and how many L1 misses lie on the chain that led to it.
+struct Arrival {
+  std::uint64_t cycles = 0;
+  std::uint32_t first_misses = 0;   // by the first touch of a sector
+  std::uint32_t repeat_misses = 0;  // of a sector the block had touched before
+
+  [[nodiscard]] bool operator<(const Arrival& other) const { return cycles < other.cycles; }
+};
+
+class Scoreboard {
+ public:
+  explicit Scoreboard(std::size_t registers) : m_ready(registers) {}
+
+  // When `op` can start. `issue` then records it; both once per executed instruction.
+  [[nodiscard]] Arrival start(const TimedOp& op) const {
+    Arrival start = m_block_start;
+    start.cycles += m_issued;
+    for (const std::int32_t index : op.read) {
+      if (index >= 0) start = std::max(start, m_ready[static_cast<std::size_t>(index)]);
+    }
+    if (op.kind == TimedOp::Kind::load && !op.any_order) start = std::max(start, m_stored);
+    return start;
+  }
+
+  // `arrival` is when the results are there.
+  void issue(const TimedOp& op, const Arrival& start, const Arrival& arrival) {
+    for (const std::int32_t index : op.written) {
+      if (index >= 0) m_ready[static_cast<std::size_t>(index)] = arrival;
+    }
+    m_issued += op.slots;
+    m_latest = std::max(m_latest, start);
+    if (op.kind == TimedOp::Kind::store || op.kind == TimedOp::Kind::atomic) {
+      m_stored = std::max(m_stored, start);
+    }
+    if (op.kind == TimedOp::Kind::boundary) begin_block();
+  }
+
+  // Everything so far has issued; nothing later can issue before `time`.
+  void wait_until(const Arrival& time) {
+    m_latest = std::max(m_latest, time);
+    begin_block();
+  }
+
+  [[nodiscard]] Arrival latest() const {
+    Arrival end = m_block_start;
+    end.cycles += m_issued;
+    return std::max(m_latest, end);
+  }
+
+ private:
+  void begin_block() {
+    m_block_start = latest();
+    m_issued = 0;
+  }
+
+  std::vector<Arrival> m_ready;
+  Arrival m_block_start, m_latest, m_stored;
+  std::uint64_t m_issued = 0;
+};
+
+}  // namespace cudaopt::sim

@@ -1,0 +1,205 @@
+#include "sim/sim_device.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <thread>
+#include <unordered_map>
+
+#include "isa.hpp"
+#include "model/device_table.hpp"
+#include "ptx/parser.hpp"
+#include "sim/decode.hpp"
+#include "sim/device_memory.hpp"
+#include "sim/instruction_set.hpp"
+#include "sim/launch.hpp"
+#include "sim/launch_checks.hpp"
+#include "sim/measure.hpp"
+#include "sim/module_image.hpp"
+
+namespace cudaopt {
+namespace {
+
+using sim::Launch;
+using sim::ModuleImage;
+using sim::Program;
+
+constexpr std::uint64_t kDefaultBlockInstructions = std::uint64_t{1} << 31;
+
+// What `load` made of one module.
+struct LoadedModule {
+  std::unique_ptr<ModuleImage> image;
+  std::unordered_map<std::string, Program> programs;  // by mangled entry
+  std::map<std::string, std::string> lowered;
+  std::map<std::string, Resources> resources;
+  std::string ptx;
+};
+
+const model::DeviceTable& find_table(const std::string& name) {
+  try {
+    return model::device_table(name);
+  } catch (const std::invalid_argument& error) {
+    throw Fault(FaultKind::invalid_request, error.what());
+  }
+}
+
+class SimDevice final : public Device {
+ public:
+  explicit SimDevice(const SimOptions& options)
+      : m_table(find_table(options.model)),
+        m_instructions(sim::instruction_set(choose_isa(options.isa))),
+        m_threads(options.threads != 0 ? options.threads
+                                       : std::max(1u, std::thread::hardware_concurrency())),
+        m_block_instructions(options.block_instructions != 0 ? options.block_instructions
+                                                             : kDefaultBlockInstructions) {}
+
+  [[nodiscard]] std::string description() const override {
+    return "sim (modelled " + std::string(m_table.name) + ")";
+  }
+
+  [[nodiscard]] DeviceLimits limits() const override {
+    DeviceLimits limits;
+    limits.name = description();
+    limits.multiprocessors = m_table.multiprocessors;
+    limits.max_threads_per_block = m_table.max_threads_per_block;
+    limits.max_shared_bytes = m_table.shared_bytes_per_block;
+    limits.max_grid = {0x7fffffff, 65535, 65535};
+    limits.max_block = {1024, 1024, 64};
+    limits.architecture = m_table.architecture;
+    return limits;
+  }
+
+  std::vector<std::string> load(const CompiledModule& compiled) override {
+    LoadedModule& loaded = m_modules[compiled.name];
+    if (loaded.image != nullptr && loaded.ptx == compiled.ptx) {
+      loaded.image->reset_variables(m_memory);
+    } else {
+      loaded = make_module(compiled);
+    }
+    return notes_of(loaded);
+  }
+
+  void create_buffer(const BufferSpec& spec) override { m_memory.create_buffer(spec); }
+  void write(const std::string& buffer, const std::vector<std::uint8_t>& bytes) override {
+    m_memory.write(buffer, bytes);
+  }
+  [[nodiscard]] std::vector<std::uint8_t> read(const std::string& buffer) override {
+    return m_memory.read(buffer);
+  }
+  void fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) override {
+    m_memory.fill(buffer, pattern);
+  }
+  [[nodiscard]] bool guards_intact(const std::string& buffer) override {
+    return m_memory.guards_intact(buffer);
+  }
+
+  LaunchReport launch(const LaunchSpec& spec) override {
+    LoadedModule& module = find_module(spec);
+    Launch launch = make_launch(spec, module);
+    LaunchReport report;
+    report.counters = sim::run_launch(launch, m_instructions.run_slice, m_threads);
+    return report;
+  }
+
+  Measurement measure(const LaunchSpec& spec, const MeasureSpec&) override {
+    LoadedModule& module = find_module(spec);
+    Launch launch = make_launch(spec, module);
+    const auto resources = module.resources.find(launch.program->function->name);
+    model::LaunchShape shape;
+    shape.grid = spec.grid;
+    shape.block = spec.block;
+    shape.dynamic_shared_bytes = spec.shared_bytes;
+    if (resources != module.resources.end()) shape.resources = resources->second;
+    shape.resources.static_shared_bytes = launch.program->static_shared_bytes;
+    const sim::RestoreMemory restore(m_memory);
+    return sim::measure_launch(launch, m_instructions.run_slice, m_table, shape, m_threads);
+  }
+
+ private:
+  LoadedModule make_module(const CompiledModule& compiled) {
+    LoadedModule loaded;
+    loaded.ptx = compiled.ptx;
+    loaded.lowered = compiled.lowered;
+    loaded.resources = compiled.resources;
+    loaded.image = std::make_unique<ModuleImage>(parse(compiled), compiled.file, m_memory);
+    for (const ptx::Function& function : loaded.image->module().functions) {
+      if (!function.entry) continue;
+      loaded.programs.emplace(function.name,
+                              sim::decode(*loaded.image, function, m_instructions.bind));
+    }
+    return loaded;
+  }
+
+  static ptx::Module parse(const CompiledModule& compiled) {
+    try {
+      return ptx::parse(compiled.ptx);
+    } catch (const ptx::ParseError& error) {
+      throw Fault(FaultKind::unsupported_instruction,
+                  "sim cannot read the PTX of module '" + compiled.name + "': " + error.what());
+    }
+  }
+
+  static std::vector<std::string> notes_of(const LoadedModule& module) {
+    std::vector<std::string> notes;
+    for (const auto& [name, program] : module.programs) {
+      notes.insert(notes.end(), program.notes.begin(), program.notes.end());
+    }
+    std::sort(notes.begin(), notes.end());
+    return notes;
+  }
+
+  LoadedModule& find_module(const LaunchSpec& spec) {
+    const auto found = m_modules.find(spec.module);
+    if (found == m_modules.end()) {
+      throw Fault(FaultKind::invalid_request, "module '" + spec.module + "' is not loaded");
+    }
+    return found->second;
+  }
+
+  static const Program& find_program(const LaunchSpec& spec, const LoadedModule& module) {
+    const auto lowered = module.lowered.find(spec.entry);
+    const std::string& name = lowered == module.lowered.end() ? spec.entry : lowered->second;
+    const auto found = module.programs.find(name);
+    if (found != module.programs.end()) return found->second;
+    std::vector<std::string> names;
+    for (const auto& [known, program] : module.programs) names.push_back(known);
+    std::sort(names.begin(), names.end());
+    std::string list;
+    for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+    throw Fault(FaultKind::unknown_entry, "module '" + spec.module + "' has no kernel '" +
+                                              spec.entry + "'; it has: " + list);
+  }
+
+  Launch make_launch(const LaunchSpec& spec, LoadedModule& module) {
+    const Program& program = find_program(spec, module);
+    sim::check_shape(spec, program, limits());
+    Launch launch;
+    launch.program = &program;
+    launch.image = module.image.get();
+    launch.constants = module.image->constant_bytes().data();
+    launch.constant_bytes = module.image->constant_bytes().size();
+    launch.allocations = m_memory.allocations().data();
+    launch.allocation_count = m_memory.allocations().size();
+    launch.grid = spec.grid;
+    launch.block = spec.block;
+    launch.dynamic_shared_bytes = spec.shared_bytes;
+    launch.shared_bytes = program.dynamic_shared_offset + spec.shared_bytes;
+    launch.block_instructions = m_block_instructions;
+    launch.parameters = sim::parameter_block(spec, program, m_memory);
+    return launch;
+  }
+
+  const model::DeviceTable& m_table;
+  sim::InstructionSet m_instructions;
+  unsigned m_threads;
+  std::uint64_t m_block_instructions;
+  sim::DeviceMemory m_memory;
+  std::unordered_map<std::string, LoadedModule> m_modules;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_sim_device(const SimOptions& options) {
+  return std::make_unique<SimDevice>(options);
+}
+
+}  // namespace cudaopt

@@ -1,0 +1,202 @@
+#include "sim/timed_code.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "ptx/control_flow.hpp"
+
+namespace cudaopt::sim {
+namespace {
+
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Space;
+using Kind = TimedOp::Kind;
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+// "f32" 32, "b128" 128, "f16x2" 32, "pred" 0.
+std::uint32_t bits_of(std::string_view type) {
+  std::uint32_t bits = 0;
+  std::size_t at = 0;
+  while (at < type.size() && (type[at] < '0' || type[at] > '9')) ++at;
+  for (; at < type.size() && type[at] >= '0' && type[at] <= '9'; ++at) {
+    bits = bits * 10 + static_cast<std::uint32_t>(type[at] - '0');
+  }
+  if (at + 1 < type.size() && type[at] == 'x')
+    bits *= static_cast<std::uint32_t>(type[at + 1] - '0');
+  return bits;
+}
+
+std::uint32_t access_bytes(const Instruction& instruction) {
+  std::uint32_t count = 1;
+  if (instruction.has("v2")) count = 2;
+  if (instruction.has("v4")) count = 4;
+  if (instruction.has("v8")) count = 8;
+  return bits_of(instruction.type()) / 8 * count;
+}
+
+Space access_space(const Instruction& instruction) {
+  for (const std::string_view modifier : instruction.modifiers) {
+    if (modifier == "global") return Space::global;
+    if (modifier.substr(0, 6) == "shared") return Space::shared;
+    if (modifier == "local") return Space::local;
+    if (modifier == "const") return Space::constant;
+    if (modifier.substr(0, 5) == "param") return Space::param;
+  }
+  return Space::none;
+}
+
+Kind kind_of(const Instruction& instruction, const Op& op) {
+  if (op.is_branch ||
+      is_one_of(instruction.opcode, {"bra", "brx", "call", "ret", "exit", "bar", "barrier"})) {
+    return Kind::boundary;
+  }
+  // Parameters arrive in constant banks that machine code reads as operands.
+  if (access_space(instruction) == Space::param) return Kind::compute;
+  if (is_one_of(instruction.opcode, {"ld", "ldu"})) return Kind::load;
+  if (instruction.opcode == "st") return Kind::store;
+  if (is_one_of(instruction.opcode, {"atom", "red"})) return Kind::atomic;
+  return Kind::compute;
+}
+
+// Machine instructions per PTX instruction where it is not one, as sm_90 code shows them.
+std::uint8_t slots_of(const Instruction& instruction) {
+  const std::string_view opcode = instruction.opcode;
+  const std::string_view type = instruction.type();
+  if (is_one_of(opcode, {"mov", "cvta"})) return 0;  // renamed away, or an operand
+  if (opcode == "ld" && access_space(instruction) == Space::param) return 0;
+  const bool approximate = instruction.has("approx");
+  const bool is_float = !type.empty() && (type[0] == 'f' || type[0] == 'b');
+  if (is_one_of(opcode, {"div", "rem"})) {
+    if (!is_float) return bits_of(type) == 64 ? 70 : 22;
+    return approximate ? 4 : static_cast<std::uint8_t>(bits_of(type) == 64 ? 30 : 12);
+  }
+  if (is_one_of(opcode, {"sqrt", "rcp"}) && !approximate) return 8;
+  // Without .ftz, subnormal arguments are scaled before the special unit and after it.
+  if (is_one_of(opcode, {"ex2", "lg2", "rcp", "rsqrt", "sqrt"}) && !instruction.has("ftz"))
+    return 4;
+  if (bits_of(type) == 64 && !is_float) {
+    if (instruction.has("wide")) return 1;
+    if (is_one_of(opcode, {"mul", "mad"})) return 4;
+    if (opcode == "cvt") return 1;
+    return 2;  // 64-bit integers are pairs of registers
+  }
+  return 1;
+}
+
+void collect_registers(const Operand& operand, std::vector<std::int32_t>& into) {
+  if (operand.kind == Operand::Kind::reg) into.push_back(operand.reg);
+  for (const Operand& element : operand.elements) collect_registers(element, into);
+}
+
+void set_registers(const Instruction& instruction, TimedOp& timed) {
+  const std::vector<std::int32_t> written = ptx::written_operands(instruction);
+  std::vector<std::int32_t> writes, reads;
+  for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
+    const bool is_written =
+        std::find(written.begin(), written.end(), static_cast<std::int32_t>(i)) != written.end();
+    collect_registers(instruction.operands[i], is_written ? writes : reads);
+  }
+  if (instruction.guard >= 0) reads.push_back(instruction.guard);
+  writes.resize(std::min(writes.size(), timed.written.size()));
+  reads.resize(std::min(reads.size(), timed.read.size()));
+  std::copy(writes.begin(), writes.end(), timed.written.begin());
+  std::copy(reads.begin(), reads.end(), timed.read.begin());
+}
+
+TimedOp timed_op(const Instruction& instruction, const Op& op) {
+  TimedOp timed;
+  timed.kind = kind_of(instruction, op);
+  timed.space = access_space(instruction);
+  timed.any_order = instruction.has("nc") || timed.space == Space::constant;
+  timed.slots = slots_of(instruction);
+  timed.bytes = static_cast<std::uint8_t>(access_bytes(instruction));
+  timed.latency = timed.slots == 0 ? 0 : op.latency;
+  timed.pipe = op.pipe;
+  set_registers(instruction, timed);
+  return timed;
+}
+
+const Operand* address_of(const Instruction& instruction) {
+  for (const Operand& operand : instruction.operands) {
+    if (operand.kind == Operand::Kind::address) return &operand;
+  }
+  return nullptr;
+}
+
+// Where a shared load of one word reads, for `mark_merged`.
+struct SharedWord {
+  std::int32_t base_register = -1;
+  std::string_view base_symbol;
+  std::int64_t offset = 0;
+  std::int32_t pc = -1;
+
+  [[nodiscard]] bool same_base(const SharedWord& other) const {
+    return base_register == other.base_register && base_symbol == other.base_symbol;
+  }
+};
+
+std::optional<SharedWord> shared_word(const Instruction& instruction, const TimedOp& timed) {
+  if (timed.kind != Kind::load || timed.space != Space::shared || timed.bytes != 4) return {};
+  const Operand* address = address_of(instruction);
+  if (address == nullptr || address->elements.empty() || instruction.guard >= 0) return {};
+  SharedWord word;
+  const Operand& base = address->elements.front();
+  if (base.kind == Operand::Kind::reg) word.base_register = base.reg;
+  if (base.kind == Operand::Kind::symbol) word.base_symbol = base.name;
+  word.offset = address->offset + base.offset;
+  return word;
+}
+
+// ptxas turns loads of neighbouring words at a 16-byte boundary into one 128-bit load, if no store
+// lies between them. The word at the boundary stands for all four.
+void mark_merged(const ptx::Function& function, const std::vector<Op>& ops, TimedCode& code) {
+  std::vector<SharedWord> leaders;
+  for (const Op& op : ops) {
+    TimedOp& timed = code.ops[static_cast<std::size_t>(op.pc)];
+    if (op.instruction < 0 || timed.kind == Kind::boundary || timed.kind == Kind::store ||
+        timed.kind == Kind::atomic) {
+      leaders.clear();
+      continue;
+    }
+    auto word = shared_word(function.instructions[static_cast<std::size_t>(op.instruction)], timed);
+    if (!word) continue;
+    word->pc = op.pc;
+    const auto covers = [&](const SharedWord& leader) {
+      return leader.same_base(*word) && word->offset > leader.offset &&
+             word->offset < leader.offset + 16;
+    };
+    const auto leader = std::find_if(leaders.begin(), leaders.end(), covers);
+    if (leader != leaders.end()) {
+      timed.leader = leader->pc;
+      timed.slots = 0;
+    }
+    if (word->offset % 16 == 0) leaders.push_back(*word);
+  }
+}
+
+}  // namespace
+
+TimedCode timed_code(const ptx::Function& function, const std::vector<Op>& ops) {
+  TimedCode code;
+  code.registers = function.registers.size();
+  code.ops.resize(ops.size());
+  for (const Op& op : ops) {
+    TimedOp& timed = code.ops[static_cast<std::size_t>(op.pc)];
+    if (op.instruction < 0) {
+      timed.kind = Kind::boundary;
+      timed.slots = 0;
+      timed.latency = 0;
+      continue;
+    }
+    timed = timed_op(function.instructions[static_cast<std::size_t>(op.instruction)], op);
+  }
+  mark_merged(function, ops, code);
+  return code;
+}
+
+}  // namespace cudaopt::sim

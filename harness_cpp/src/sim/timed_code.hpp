@@ -1,0 +1,35 @@
+// What timing needs to know of each decoded instruction: registers read and written, memory access,
+// and how many issue slots the machine code is likely to spend on it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "ptx/module.hpp"
+#include "sim/machine.hpp"
+
+namespace cudaopt::sim {
+
+struct TimedOp {
+  enum class Kind : std::uint8_t { compute, load, store, atomic, boundary };
+  Kind kind = Kind::compute;
+  ptx::Space space = ptx::Space::none;  // of the access; none: generic
+  bool any_order = false;               // a load the compiler may hoist above stores: ld.global.nc
+  std::int32_t leader = -1;  // pc of the load of neighbouring words ptxas joins this one to
+  std::uint8_t slots = 1;    // warp instructions of machine code
+  std::uint8_t bytes = 0;    // per lane
+  std::uint16_t latency = 4;
+  Pipe pipe = Pipe::integer;
+  std::array<std::int32_t, 4> written{-1, -1, -1, -1};  // registers by index; -1: none
+  std::array<std::int32_t, 7> read{-1, -1, -1, -1, -1, -1, -1};
+};
+
+struct TimedCode {
+  std::vector<TimedOp> ops;  // by Op::pc
+  std::size_t registers = 0;
+};
+
+[[nodiscard]] TimedCode timed_code(const ptx::Function& function, const std::vector<Op>& ops);
+
+}  // namespace cudaopt::sim

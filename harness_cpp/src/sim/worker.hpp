@@ -1,0 +1,54 @@
+// One host thread's means to run blocks: registers for every warp of a block, shared memory, counts.
+// A block runs alone, its warps in turns; nothing of it depends on what the worker ran before.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "device.hpp"
+#include "sim/block.hpp"
+#include "sim/ops.hpp"
+
+namespace cudaopt::sim {
+
+class Worker {
+ public:
+  Worker(Launch& launch, RunSlice run_slice);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Runs the block with this linear index to its end, or throws its Fault.
+  void run(std::uint64_t block, BlockTracer* tracer = nullptr);
+
+  // What the blocks run since the last call add up to.
+  [[nodiscard]] Counters take_counters();
+
+ private:
+  struct FreeAligned {
+    void operator()(std::uint8_t* bytes) const { ::operator delete[](bytes, kAlignment); }
+  };
+  using Memory = std::unique_ptr<std::uint8_t[], FreeAligned>;
+  static constexpr std::align_val_t kAlignment{64};
+  [[nodiscard]] static Memory make_memory(std::uint64_t bytes);
+
+  void make_warps();
+  void begin_block(std::uint64_t block);
+  void begin_warp(Warp& warp);
+  [[nodiscard]] bool run_warps();
+  [[nodiscard]] std::uint32_t run_traced(Warp& warp);
+
+  Launch& m_launch;
+  RunSlice m_run_slice;
+  std::uint32_t m_threads;
+  Memory m_registers, m_shared, m_local;
+  std::vector<std::uint32_t> m_predicates;
+  std::vector<AddressPattern> m_patterns;
+  std::vector<Warp> m_warps;
+  std::vector<std::uint64_t> m_executed;  // by pc
+  Counters m_counters;
+  Block m_block;
+};
+
+}  // namespace cudaopt::sim

@@ -1,0 +1,95 @@
+// The program of a request: one step of each kind, and what is refused.
+#include "check.hpp"
+#include "protocol/parse_steps.hpp"
+
+using namespace cudaopt;
+using namespace cudaopt::protocol;
+
+namespace {
+
+std::vector<Step> steps_of(const std::string& steps) {
+  const Document document(
+      R"({"protocol": 1, "device": "sim", "nonce": "n1", "modules": [{"name": "m"}],
+          "buffers": [{"name": "x", "bytes": 8}, {"name": "y", "bytes": 8}, {"name": "z", "bytes": 4}],
+          "steps": [)" +
+          steps + "]}",
+      "request");
+  return parse_request(document, "").steps;
+}
+
+void check_refused(const std::string& step, const std::string& words) {
+  std::string message = "accepted";
+  try {
+    (void)steps_of(step);
+  } catch (const Fault& fault) {
+    message = fault.what();
+  }
+  if (message.find(words) == std::string::npos) throw check::Failure("not in: " + message);
+}
+
+std::string launch_with(const std::string& part) {
+  return R"({"do": "launch", "module": "m", "entry": "k", )" + part + "}";
+}
+
+constexpr const char* kShape = R"("grid": [2, 1, 1], "block": [32, 1, 1], )";
+
+}  // namespace
+
+TEST("every kind of step is read") {
+  const auto steps = steps_of(R"({"do": "compile", "module": "m"}, {"do": "load", "module": "m"},
+      {"do": "reload", "module": "m"}, {"do": "fill", "buffer": "x", "pattern": "00"},
+      {"do": "copy", "from": "x", "to": "y"}, {"do": "write", "buffer": "x", "file": "f"},
+      {"do": "read", "buffer": "x", "file": "x.n1.bin"}, {"do": "read_guards", "buffer": "x"},
+      {"do": "digest", "buffer": "x"}, {"do": "limits"})");
+  CHECK_EQUAL(10u, steps.size());
+  CHECK(std::get<LoadStep>(steps[2]).again);
+  CHECK_EQUAL(std::string("y"), std::get<CopyStep>(steps[4]).to);
+}
+
+TEST("a launch carries its shape and its arguments") {
+  const auto steps = steps_of(launch_with(std::string(kShape) + R"("shared_bytes": 64, "arguments":
+      [{"buffer": "x"}, {"null": true}, {"scalar": "f32", "value": "0000803f"}])"));
+  const LaunchSpec& launch = std::get<LaunchStep>(steps[0]).launch;
+  CHECK_EQUAL(2u, launch.grid.x);
+  CHECK_EQUAL(64u, launch.shared_bytes);
+  CHECK(launch.arguments.at(1).kind == Argument::Kind::null);
+  CHECK_EQUAL(0x3fu, launch.arguments.at(2).bytes.at(3));
+}
+
+TEST("a measurement has the protocol's warm-up and sample counts unless it says otherwise") {
+  const std::string rest =
+      R"("module": "m", "entry": "k", "grid": [1,1,1], "block": [1,1,1], "arguments": [])";
+  const auto steps = steps_of(R"({"do": "measure", )" + rest +
+                              R"(}, {"do": "measure", "samples": 5, )" + rest + "}");
+  CHECK_EQUAL(10, std::get<MeasureStep>(steps[0]).how.warmup);
+  CHECK_EQUAL(100, std::get<MeasureStep>(steps[0]).how.samples);
+  CHECK_EQUAL(5, std::get<MeasureStep>(steps[1]).how.samples);
+}
+
+TEST("a step that names what nobody declared, or says too much, is refused at its path") {
+  check_refused(R"({"do": "lanch"})", "request.steps[0].do: expected one of");
+  check_refused(R"({"do": "load", "module": "n"})",
+                "request.steps[0].module: expected the name of a module");
+  check_refused(R"({"do": "digest", "buffer": "w"})",
+                "request.steps[0].buffer: expected the name of a buffer");
+  check_refused(R"({"do": "copy", "from": "x", "to": "z"})", "a buffer of 8 bytes");
+  check_refused(R"({"do": "fill", "buffer": "x", "pattern": ""})", "at least one byte");
+  check_refused(R"({"do": "read", "buffer": "x", "file": "x.bin"})", "contains the nonce \"n1\"");
+  check_refused(R"({"do": "compare_digest", "buffer": "x", "sha256": "00"})", "64 lower-case");
+  check_refused(R"({"do": "limits", "buffer": "x"})", "unknown key \"buffer\"");
+}
+
+TEST("a launch that is not one is refused at its path") {
+  check_refused(launch_with(R"("block": [1,1,1], "arguments": [])"), "the key \"grid\" is missing");
+  check_refused(launch_with(R"("grid": [1,1], "block": [1,1,1], "arguments": [])"),
+                "three integers");
+  const auto with_argument = [](const std::string& argument) {
+    return launch_with(std::string(kShape) + "\"arguments\": [" + argument + "]");
+  };
+  check_refused(with_argument("{}"), "request.steps[0].arguments[0]: expected exactly one of");
+  check_refused(with_argument(R"({"buffer": "w"})"), "Declare it in request.buffers");
+  check_refused(with_argument(R"({"scalar": "f32", "value": "00"})"),
+                "8 hexadecimal digits for f32");
+  check_refused(with_argument(R"({"scalar": "float", "value": "00"})"), "expected one of \"bool\"");
+  check_refused(with_argument(R"({"buffer": "x", "value": "00"})"), "unknown key \"value\"");
+}
