@@ -1,27 +1,32 @@
 """Keep CUDA kernels correct and fast, and make them faster, from pytest.
 
-What a test module imports: markers, dtypes, value generators, `kernel`, `case` and `work`.
+What a test module imports: markers, dtypes, value generators, `kernel`, `case` and `work`. Names are
+loaded on first use, because pytest imports this package in every session, kernels or not.
 """
 
-from pytest_cudaopt.cases import case
-from pytest_cudaopt.declare import Kernel, kernel, work
-from pytest_cudaopt.dtypes import (
-    bf16,
-    bool_,
-    f16,
-    f32,
-    f64,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-)
-from pytest_cudaopt.parameters import In, InOut, Out, Scalar, Scratch
-from pytest_cudaopt.values import integers, normal, uniform
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.cases import case
+    from pytest_cudaopt.declare import Kernel, kernel, work
+    from pytest_cudaopt.dtypes import (
+        bf16,
+        bool_,
+        f16,
+        f32,
+        f64,
+        i8,
+        i16,
+        i32,
+        i64,
+        u8,
+        u16,
+        u32,
+        u64,
+    )
+    from pytest_cudaopt.parameters import In, InOut, Out, Scalar, Scratch
+    from pytest_cudaopt.values import integers, normal, uniform
 
 __version__ = "0.1.0"
 
@@ -52,3 +57,24 @@ __all__ = [
     "uniform",
     "work",
 ]
+
+_HOMES = {
+    "cases": ("case",),
+    "declare": ("Kernel", "kernel", "work"),
+    "parameters": ("In", "InOut", "Out", "Scalar", "Scratch"),
+    "values": ("integers", "normal", "uniform"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its module; whatever is in no other module is a dtype."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME_OF.get(name, 'dtypes')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

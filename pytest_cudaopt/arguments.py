@@ -84,7 +84,8 @@ def _draw(
     import numpy as np
 
     assert parameter.values is not None  # noqa: S101 - every array with contents has a source
-    array = np.ascontiguousarray(parameter.values.draw(Drawing(rng, sizes, drawn, shape, parameter.dtype)))
+    # Not `ascontiguousarray`, which would turn a scalar into an array of one element.
+    array = np.asarray(parameter.values.draw(Drawing(rng, sizes, drawn, shape, parameter.dtype)), order="C")
     array.setflags(write=False)
     return array
 

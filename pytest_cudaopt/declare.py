@@ -130,34 +130,45 @@ class Kernel:
 
         Raises SourceError for a missing file or unreadable directives, and if no launch rule is given.
         """
-        source = self.read_source()
-        found = directives.read(source, str(self.source))
-        rule = self.launch or found.rule
-        if rule is None:
-            raise SourceError(
-                f"kernel '{self.name}'",
-                expected="a launch rule",
-                got=f"no '// @launch' line in {self.source.name} and no launch=",
-                next_step="Add a line like: // @launch grid=(cdiv(n, 256)) block=(256)",
-                at=self.location,
-            )
+        return self.candidate(self.read_source(), self.source)
+
+    def candidate(self, source: str, file: Path) -> Candidate:
+        """Return what `source` is as a candidate, each tunable at its first value; `file` names it.
+
+        Its own launch rule comes first, then `launch=`, then the rule of the kernel's file. Raises
+        SourceError as `start` does.
+        """
+        found = directives.read(source, str(file))
+        rule = found.rule or self.launch or self._rule_of_file(file)
         known = {*self.sizes, *dict(self.derived), *found.starting_values}
         if unknown := sorted(rule.names - known):
             raise SourceError(
                 f"launch rule of kernel '{self.name}'",
                 expected=f"names among {', '.join(sorted(known))}",
                 got=", ".join(unknown),
-                next_step=f"Declare a size of that name or add '// @tune {unknown[0]} = ...'",
+                next_step=f"Declare a size of that name or add '// @tune {unknown[0]} = ...' to {file.name}",
                 at=self.location,
             )
         return Candidate(
-            file=self.source.name,
+            file=file.name,
             source=source,
             launch=rule,
             tunables=tuple(found.starting_values.items()),
             defines=self.defines,
             options=(*found.options, *self.options),
         )
+
+    def _rule_of_file(self, file: Path) -> LaunchRule:
+        rule = self.read_directives().rule
+        if rule is None:
+            raise SourceError(
+                f"kernel '{self.name}'",
+                expected="a launch rule",
+                got=f"no '// @launch' line in {file.name} and no launch=",
+                next_step="Add a line like: // @launch grid=(cdiv(n, 256)) block=(256)",
+                at=self.location,
+            )
+        return rule
 
 
 def kernel(

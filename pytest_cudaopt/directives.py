@@ -54,7 +54,7 @@ def read(source: str, file: str) -> Directives:
         at = SourceLocation(file, number)
         try:
             if keyword == "options":
-                options += [_option(option) for option in text.split()]
+                options += [allowed_option(option) for option in text.split()]
             elif keyword == "tune":
                 _read_tune(text, tunables, constraints)
             elif match := _OVERRIDE.match(text):
@@ -138,7 +138,8 @@ def _tune_line(name: str, text: str, first: int) -> str:
     return f"// @tune {name} = {', '.join(str(value) for value in [first, *others])}"
 
 
-def _option(option: str) -> str:
+def allowed_option(option: str) -> str:
+    """Return `option` if a kernel may ask the compiler for it; raise SourceError otherwise."""
     if not _OPTION.match(option):
         raise SourceError(
             f"@options {option}",

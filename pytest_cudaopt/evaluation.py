@@ -38,6 +38,8 @@ class Plan:
     """Which stages to run on which cases. Stages run in the chain's order and stop at the first failure.
 
     MEASURE runs on those of `cases` that declare `measure=True`. `warmup` and `samples` count launches.
+    With `stop_at_first` a stage stops at its first failing case, and the cases after it are missing from
+    the evaluation.
     """
 
     stages: tuple[Stage, ...]
@@ -46,6 +48,7 @@ class Plan:
     budget: Budget = Budget()
     warmup: int = 10
     samples: int = 100
+    stop_at_first: bool = False
 
     @property
     def measured(self) -> tuple[Case, ...]:
@@ -153,7 +156,11 @@ class CaseStatus(StrEnum):
 
 @dataclass(frozen=True)
 class CaseOutcome:
-    """What happened at one case; `latency` is there if the case was measured."""
+    """What happened at one case.
+
+    `latency` is there if the case was measured; `counters` are those of the checked launch, where the
+    device counts.
+    """
 
     case: Case
     case_id: str
@@ -162,6 +169,7 @@ class CaseOutcome:
     comparisons: tuple[Comparison, ...] = ()
     finding: Finding | None = None
     latency: Latency | None = None
+    counters: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ class _Function:
 _FUNCTIONS: dict[str, _Function] = {
     "cdiv": _Function((2, 2), _cdiv),
     "align_up": _Function((2, 2), _align_up),
-    "min": _Function((1, None), min),
-    "max": _Function((1, None), max),
+    "min": _Function((1, None), lambda *values: min(values)),
+    "max": _Function((1, None), lambda *values: max(values)),
     "next_pow2": _Function((1, 1), _next_pow2),
     "where": _Function((3, 3), lambda condition, a, b: a if condition else b),
 }
@@ -164,11 +164,14 @@ class _Parser:
         return left
 
     def _negation(self) -> _Node:
-        negated = False
+        count = 0
         while self._take("not"):
-            negated = not negated
-        operand = self._comparison()
-        return _Operation("not", (operand,)) if negated else operand
+            count += 1
+        node = self._comparison()
+        # Any even number of them still turns a value into 0 or 1.
+        for _ in range(count if count < 2 else 2 - count % 2):
+            node = _Operation("not", (node,))
+        return node
 
     def _comparison(self) -> _Node:
         left = self._sum()

@@ -132,7 +132,7 @@ def _fields(text: str) -> dict[str, str]:
             got=f"'{text.strip().split()[0]}'",
         )
     fields: dict[str, str] = {}
-    ends = [match.start() for match in matches[1:]] + [len(text)]
+    ends = [*(match.start() for match in matches[1:]), len(text)][: len(matches)]
     for match, end in zip(matches, ends, strict=True):
         name = match.group(1)
         if name in fields:

@@ -1,0 +1,212 @@
+"""The `cudaopt` command: what has no test module, or is asked for by another program.
+
+Exit codes: 0 yes, 1 no, 2 could not be judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from pytest_cudaopt import doctor, harness, toolchain
+from pytest_cudaopt.doctor import State
+from pytest_cudaopt.errors import CudaoptError, SourceError
+from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
+from pytest_cudaopt.load import load_kernel
+from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.report import describe_error, describe_evaluation
+from pytest_cudaopt.session import open_required
+from pytest_cudaopt.settings import OPTIONS, Settings, resolve
+from pytest_cudaopt.table import Mood, rows_of, table_lines
+from pytest_cudaopt.verdict_json import evaluation_json, failure_json
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.candidate import Candidate
+    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.report import Failure
+
+# What a check depends on; the rest is for runs of pytest.
+_SHARED_OPTIONS = ("device", "threads", "require", "timeout_s")
+
+
+class Exit(IntEnum):
+    """What the shell gets."""
+
+    YES = 0
+    NO = 1
+    NOT_JUDGED = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    given = _parser().parse_args(arguments)
+    try:
+        return int(_COMMANDS[given.command](given))
+    except CudaoptError as error:
+        _say(describe_error(error, Path.cwd()).text, to_stderr=True)
+        return int(Exit.NOT_JUDGED)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cudaopt", description="Check CUDA kernels declared for pytest-cudaopt."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    doctor = commands.add_parser("doctor", help="say what is found, what is missing and what to do")
+    check = commands.add_parser("check", help="judge a kernel, or another source for it")
+    check.add_argument("kernel", metavar="MODULE::KERNEL", help="such as test_softmax.py::softmax")
+    check.add_argument("candidate", metavar="CANDIDATE.cu", nargs="?", help="judge this source instead")
+    check.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    replay = commands.add_parser("replay", help="execute a recorded request again")
+    replay.add_argument("request", metavar="REQUEST.json")
+    commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
+    for option in OPTIONS:
+        if option.field in _SHARED_OPTIONS:
+            check.add_argument(option.cli_flag, dest=option.field, metavar=option.metavar, help=option.help)
+        if option.field == "results":
+            doctor.add_argument(option.cli_flag, dest=option.field, metavar=option.metavar, help=option.help)
+    return parser
+
+
+def _settings(given: argparse.Namespace) -> Settings:
+    command_line = {option.field: getattr(given, option.field, None) for option in OPTIONS}
+    return resolve(command_line, os.environ, {}, flag_of=attrgetter("cli_flag"))
+
+
+def _doctor(given: argparse.Namespace) -> Exit:
+    rows = doctor.examine(Path.cwd() / _settings(given).results, os.environ)
+    _say(_doctor_lines(rows))
+    return Exit.YES if doctor.is_healthy(rows) else Exit.NO
+
+
+def _check(given: argparse.Namespace) -> Exit:
+    judged = _judge(given)
+    if given.json:
+        _say(json.dumps(_judged_json(judged), indent=2, allow_nan=False))
+    elif judged.failure is not None:
+        _say(judged.failure.text)
+    elif judged.evaluation is not None:
+        _say(_accepted_lines(judged.evaluation))
+    if judged.status is Status.ACCEPTED:
+        return Exit.YES
+    return Exit.NOT_JUDGED if judged.status is Status.NOT_JUDGED else Exit.NO
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A verdict, or what prevented one; `failure` is None for an accepted kernel."""
+
+    status: Status
+    evaluation: Evaluation | None = None
+    failure: Failure | None = None
+
+
+def _judge(given: argparse.Namespace) -> _Judged:
+    here = Path.cwd()
+    try:
+        settings = _settings(given)
+        kernel = load_kernel(given.kernel)
+        start = kernel.start()
+        source = None if given.candidate is None else _read_candidate(Path(given.candidate))
+    except CudaoptError as error:
+        return _Judged(Status.NOT_JUDGED, failure=describe_error(error, here))
+    try:
+        candidate = start if source is None else kernel.candidate(source, Path(given.candidate))
+    except SourceError as error:
+        # Directives that cannot be read are the candidate's fault.
+        return _Judged(Status.COMPILE_ERROR, failure=describe_error(error, here))
+    try:
+        evaluation = _evaluate(kernel, candidate, settings)
+    except CudaoptError as error:
+        return _Judged(Status.NOT_JUDGED, failure=describe_error(error, here))
+    if evaluation.accepted:
+        return _Judged(evaluation.status, evaluation)
+    return _Judged(evaluation.status, evaluation, describe_evaluation(kernel, candidate, evaluation, here))
+
+
+def _read_candidate(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError as error:
+        raise SourceError(
+            "candidate", expected=f"a readable file {path}", got=error.strerror or str(error)
+        ) from error
+
+
+def _evaluate(kernel: Kernel, candidate: Candidate, settings: Settings) -> Evaluation:
+    plan = Plan((Stage.COMPILE, Stage.CHECK, Stage.MEASURE), kernel.cases, budget=Budget(settings.timeout_s))
+    # References and value callables are user code, and may print.
+    with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):
+        return evaluate(kernel, candidate, plan, device)
+
+
+def _judged_json(judged: _Judged) -> dict[str, object]:
+    if judged.evaluation is not None:
+        return evaluation_json(judged.evaluation)
+    assert judged.failure is not None  # noqa: S101 - there is a verdict or a reason for none
+    return failure_json(judged.failure, judged.status)
+
+
+def _replay(given: argparse.Namespace) -> Exit:
+    """Hand a recorded request to the harness, whose answer is the output."""
+    request = Path(given.request)
+    command = [str(harness.locate()), "run", str(request), "--nvrtc", toolchain.find_toolchain().nvrtc]
+    answered = subprocess.run(command, check=False)  # noqa: S603 - our own program, no shell
+    # 1 is a fault of the kernel; 3 is a watchdog's answer, also one.
+    return {0: Exit.YES, 1: Exit.NO, 3: Exit.NO}.get(answered.returncode, Exit.NOT_JUDGED)
+
+
+def _graph(given: argparse.Namespace) -> Exit:
+    # Loads langgraph, which the other commands do not need.
+    from pytest_cudaopt.optimize.graph import mermaid
+
+    _say(mermaid())
+    return Exit.YES
+
+
+_COMMANDS = {"doctor": _doctor, "check": _check, "replay": _replay, "graph": _graph}
+
+
+def _accepted_lines(evaluation: Evaluation) -> Text:
+    text = Text(f"{evaluation.kernel}: accepted on {evaluation.device}\n")
+    for line in table_lines(rows_of(evaluation))[1:]:
+        for piece, mood in line:
+            text.append(piece, style="green" if mood is Mood.GOOD else "")
+        text.append("\n")
+    text.rstrip()
+    return text
+
+
+def _doctor_lines(rows: Sequence[doctor.Row]) -> Text:
+    """One line per row and not a table: its cells would break paths."""
+    width = max(len(row.what) for row in rows)
+    lines = Text()
+    for row in rows:
+        lines.append(f"{row.state:<8} ", style=_COLOURS[row.state])
+        lines.append(f"{row.what:<{width}}  {row.detail}\n")
+        if row.advice:
+            lines.append(f"{'':<9}{'':<{width}}  {row.advice}\n", style="bold")
+    lines.rstrip()
+    return lines
+
+
+_COLOURS = {State.FOUND: "green", State.ABSENT: "yellow", State.MISSING: "red"}
+
+
+def _say(what: str | Text, *, to_stderr: bool = False) -> None:
+    """Write to the terminal; the only place this command does."""
+    # Not wrapped: paths and JSON must survive being copied or piped.
+    Console(stderr=to_stderr, highlight=False).print(what, markup=False, soft_wrap=True)

@@ -1,0 +1,143 @@
+"""Declared kernels as pytest items: which ones a module has, their names, marks and failure reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
+
+from pytest_cudaopt import items, report
+from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.errors import CudaoptError, SourceLocation
+from pytest_cudaopt.items import Announce, Work
+from pytest_cudaopt.report import Failure, FailureClass
+from pytest_cudaopt.session import KernelSession
+from pytest_cudaopt.table import RowStage
+
+
+class KernelFailed(Exception):
+    """Carries a failure to the item that shows it."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        super().__init__(failure.text)
+
+
+class KernelItem(pytest.Function):
+    """One check, latency measurement or optimisation of a declared kernel."""
+
+    def __init__(self, *, work: Work, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.work = work
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Point at the declaration."""
+        at = self.work.kernel.location
+        return Path(at.file), at.line - 1, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Show a kernel's failure as its own report, anything else as pytest does."""
+        if not isinstance(excinfo.value, KernelFailed):
+            return super().repr_failure(excinfo)
+        failure = excinfo.value.failure
+        at = failure.at or self.work.kernel.location
+        session = KernelSession.of(self.config)
+        if failure.kind is FailureClass.ENVIRONMENT and not session.explain_once(failure.text):
+            # What the machine lacks fails every item: one full text is enough.
+            return shown(
+                failure.summary,
+                [f"{failure.kind}: {failure.headline} (as explained at the first failure)"],
+                at,
+            )
+        path = os.path.relpath(self.path, self.config.invocation_params.dir)
+        again = report.reproduce_lines(
+            f"{path}::{self.name}", session.settings.differing_flags(), self.work.case
+        )
+        return shown(failure.summary, [failure.text, *again], at)
+
+
+def items_of(collector: pytest.Module, name: str, kernel: Kernel) -> list[pytest.Item]:
+    """Return the items of a kernel found under `name`; none for an alias or an imported kernel."""
+    first_name = next((key for key, value in vars(collector.obj).items() if value is kernel), name)
+    declared_here = Path(kernel.location.file).resolve() == collector.path.resolve()
+    if first_name != name or not declared_here:
+        return []
+    optimize = KernelSession.of(collector.config).settings.optimize
+    return [_item(collector, name, work) for work in _works(collector, name, kernel, optimize=optimize)]
+
+
+def shown(summary: str, lines: Iterable[str], at: SourceLocation) -> ReprExceptionInfo:
+    """Return text as pytest's own report object.
+
+    Not a plain string: only these carry the one-line summary, and only these survive pytest-xdist.
+    """
+    entry = ReprEntryNative(["\n".join(lines) + "\n"])
+    return ReprExceptionInfo(
+        reprtraceback=ReprTraceback([entry], None, "native"),
+        reprcrash=ReprFileLocation(at.file, at.line, summary),
+    )
+
+
+def shown_collection_error(
+    collector: pytest.Collector, excinfo: pytest.ExceptionInfo[BaseException], error: CudaoptError
+) -> ReprExceptionInfo:
+    """Return a declaration's error, at the line of the module that made it if it knows no better."""
+    own_lines = [entry.lineno + 1 for entry in excinfo.traceback if Path(str(entry.path)) == collector.path]
+    at = error.at or SourceLocation(str(collector.path), own_lines[-1] if own_lines else 1)
+    failure = report.describe_error(error.located(at), collector.config.rootpath)
+    return shown(failure.summary, [failure.text], at)
+
+
+def _works(collector: pytest.Module, name: str, kernel: Kernel, *, optimize: bool) -> Iterator[Work]:
+    kernel_id = f"{collector.nodeid}::{name}"
+    named_cases = list(zip(range(len(kernel.cases)), kernel.case_ids, kernel.cases, strict=True))
+    for position, case_id, case in named_cases:
+        yield Work(kernel, kernel_id, RowStage.CHECK, position, case_id, case)
+    for position, case_id, case in named_cases:
+        if case.measure:
+            yield Work(kernel, kernel_id, RowStage.LATENCY, position, case_id, case)
+    if optimize:
+        yield Work(kernel, kernel_id, RowStage.OPTIMIZE, len(kernel.cases), "", None)
+
+
+def _item(collector: pytest.Module, name: str, work: Work) -> pytest.Item:
+    call = _test_function(work)
+    call.__name__ = name
+    call.__doc__ = work.kernel.doc
+    call.__module__ = collector.obj.__name__
+    stage_mark: pytest.MarkDecorator = getattr(pytest.mark, f"cudaopt_{work.stage}")
+    vars(call)["pytestmark"] = [*work.kernel.pytestmark, stage_mark.mark]
+    parameters = f"{work.stage}-{work.case_id}" if work.case_id else str(work.stage)
+    item: pytest.Item = KernelItem.from_parent(
+        collector, name=f"{name}[{parameters}]", callobj=call, work=work
+    )
+    return item
+
+
+def _test_function(work: Work) -> Callable[..., None]:
+    """Return what pytest calls: an ordinary test function, so that fixtures and other plugins work."""
+
+    def test(request: pytest.FixtureRequest) -> None:
+        finished = items.run(work, KernelSession.of(request.config), _announcer(request.config))
+        request.node.user_properties += finished.row.properties()
+        if finished.not_judged is not None:
+            pytest.skip(finished.not_judged)
+        if finished.failure is not None:
+            raise KernelFailed(finished.failure)
+
+    return test
+
+
+def _announcer(config: pytest.Config) -> Announce:
+    """Return where lines about work in progress go: to a terminal somebody may be watching, else nowhere."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    # pytest's own signs of a CI log.
+    in_ci = any(name in os.environ for name in ("CI", "BUILD_NUMBER"))
+    if reporter is None or not reporter.isatty or in_ci or config.get_verbosity() < 0:
+        return lambda line: None
+    announce: Announce = reporter.write_line
+    return announce

@@ -1,0 +1,187 @@
+"""Compile a candidate through the harness, and remember what the compiler answered."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_cudaopt import directives, protocol
+from pytest_cudaopt.cache import cache_folder, write_atomically
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.device import Device
+from pytest_cudaopt.errors import CudaoptError, DeclarationError, HarnessError
+from pytest_cudaopt.evaluation import Budget, Diagnostic, Resources
+from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.protocol import Entry, Module
+from pytest_cudaopt.wire import from_json, to_json
+
+MODULE = "candidate"
+_STANDARD = "-std=c++17"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled candidate: `module` loads from files in the device's scratch folder."""
+
+    module: Module
+    entry: str
+    resources: Resources
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True)
+class CompileFailure:
+    """Why there is nothing to run."""
+
+    finding: Finding
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def compile_candidate(
+    kernel: Kernel, candidate: Candidate, device: Device, budget: Budget
+) -> Compiled | CompileFailure:
+    """Compile `candidate` for `device`, or take the answer from the user's cache.
+
+    Raises DeclarationError for a compiler option that is not allowed.
+    """
+    source = source_module(kernel, candidate, device)
+    key = _key(source, device)
+    remembered = cache_folder() / "compile" / f"{key}.json"
+    product = _recall(remembered)
+    if product is None:
+        answer = _compile(source, key, kernel.name, device, budget)
+        if isinstance(answer, CompileFailure):
+            return answer
+        product = answer
+        _remember(remembered, product)
+    return _compiled(kernel, source, key, product, device)
+
+
+def source_module(kernel: Kernel, candidate: Candidate, device: Device) -> Module:
+    """Return the module to compile: source, options, header folders, and the signature to check."""
+    return Module(
+        name=MODULE,
+        file=candidate.file,
+        source=candidate.source,
+        options=_options(kernel, candidate),
+        include=device.toolchain.include,
+        entries=(Entry(kernel.entry, tuple(p.cuda_types for p in kernel.parameters)),),
+        architecture=device.limits.architecture,
+    )
+
+
+@dataclass(frozen=True)
+class _Product:
+    """What compiling gave, complete in itself."""
+
+    ptx: str
+    cubin_base64: str
+    resources: dict[str, Resources] = field(default_factory=dict)
+    lowered: dict[str, str] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def _options(kernel: Kernel, candidate: Candidate) -> tuple[str, ...]:
+    try:
+        asked = tuple(directives.allowed_option(option) for option in candidate.options)
+    except CudaoptError as error:
+        raise DeclarationError(
+            f"kernel '{kernel.name}': {error.what}",
+            expected=error.expected,
+            got=error.got,
+            at=kernel.location,
+        ) from error
+    standard = () if any(option.startswith("-std=") for option in asked) else (_STANDARD,)
+    defines = (*((name, str(value)) for name, value in candidate.tunables), *candidate.defines)
+    return (*standard, *asked, *(f"-D{name}={value}" for name, value in defines))
+
+
+def _key(source: Module, device: Device) -> str:
+    binary = device.harness.binary.stat()
+    parts = [
+        to_json(source),
+        device.toolchain.nvrtc,
+        device.toolchain.version,
+        device.toolchain.header_version,
+        device.toolchain.stamp,
+        protocol.PROTOCOL_VERSION,
+        # The harness generates code around the source: another build is another compiler.
+        f"{binary.st_size}-{binary.st_mtime_ns}",
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _compile(
+    source: Module, key: str, kernel_name: str, device: Device, budget: Budget
+) -> _Product | CompileFailure:
+    ptx, cubin = device.scratch / f"{key}.ptx", device.scratch / f"{key}.cubin"
+    request = replace(
+        device.new_request(f"{kernel_name}/compile"),
+        modules=(replace(source, ptx_file=str(ptx), cubin_file=str(cubin)),),
+        steps=(protocol.Compile(MODULE),),
+        timeout_s=budget.timeout_s,
+    )
+    answer = device.ask(request)
+    if answer.fault is not None:
+        return CompileFailure(answer.fault, answer.diagnostics)
+    step = answer.step("compile")
+    try:
+        text, binary = ptx.read_text(), cubin.read_bytes()
+    except OSError as error:
+        raise HarnessError(
+            f"request '{request.id}'", expected="the files it was asked for", got=str(error)
+        ) from error
+    return _Product(
+        text, base64.b64encode(binary).decode(), dict(step.resources), dict(step.lowered), step.diagnostics
+    )
+
+
+def _compiled(kernel: Kernel, source: Module, key: str, product: _Product, device: Device) -> Compiled:
+    ptx, cubin = device.scratch / f"{key}.ptx", device.scratch / f"{key}.cubin"
+    if not ptx.exists():
+        ptx.write_text(product.ptx)
+        cubin.write_bytes(base64.b64decode(product.cubin_base64))
+    lowered = product.lowered.get(kernel.entry, kernel.entry)
+    if lowered not in product.resources:
+        raise HarnessError(
+            f"compiled kernel '{kernel.name}'",
+            expected=f"resources of '{lowered}'",
+            got=", ".join(product.resources) or "none",
+        )
+    module = Module(
+        name=MODULE,
+        file=source.file,
+        entries=(Entry(kernel.entry),),
+        architecture=source.architecture,
+        ptx_file=str(ptx),
+        cubin_file=str(cubin),
+        lowered=product.lowered,
+        resources=product.resources,
+    )
+    return Compiled(module, kernel.entry, product.resources[lowered], product.diagnostics)
+
+
+def _remember(path: Path, product: _Product) -> None:
+    body = json.dumps(to_json(product), sort_keys=True)
+    write_atomically(path, json.dumps({"sha256": _digest(body), "body": body}).encode())
+
+
+def _recall(path: Path) -> _Product | None:
+    """Return what was remembered; None if there is nothing, or nothing that can be trusted."""
+    try:
+        stored: Any = json.loads(path.read_text())
+        body = stored["body"]
+        if stored["sha256"] != _digest(body):
+            return None
+        return from_json(_Product, json.loads(body), "cached compile answer")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, HarnessError):
+        return None
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,154 @@
+"""What an item does when it runs: ask the judge, or start an optimisation, and say what came of it.
+
+It decides nothing about a kernel: `pipeline.evaluate` and `optimize` do. Knows no pytest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_cudaopt import report
+from pytest_cudaopt.errors import CudaoptError
+from pytest_cudaopt.evaluation import Budget, Plan, Stage, Status
+from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.report import Failure
+from pytest_cudaopt.table import Row, RowStage
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.cases import Case
+    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.optimize.attempt import Attempt
+    from pytest_cudaopt.optimize.summary import RunSummary
+    from pytest_cudaopt.session import KernelSession
+
+# Gets a line about work in progress.
+Announce = Callable[[str], None]
+_STAGES = {RowStage.CHECK: Stage.CHECK, RowStage.LATENCY: Stage.MEASURE}
+
+
+@dataclass(frozen=True)
+class Work:
+    """One item's task; `case` is None for an optimisation.
+
+    `kernel_id` is the kernel's node id; `position` is the case's place in the declaration, or one past it.
+    """
+
+    kernel: Kernel
+    kernel_id: str
+    stage: RowStage
+    position: int
+    case_id: str
+    case: Case | None
+
+    @property
+    def row(self) -> Row:
+        return Row(self.kernel_id, self.stage, self.position, self.case_id or str(self.stage), "passed")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of it: a row for the table, and the failure or the reason it could not be judged."""
+
+    row: Row
+    failure: Failure | None = None
+    not_judged: str | None = None
+
+
+def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
+    """Do `work`; whatever this package can name as a fault becomes a failure."""
+    try:
+        if work.case is None:
+            return _optimize(work, session, announce)
+        return _judge(work, work.case, session)
+    except CudaoptError as error:
+        return _failed(work.row, report.describe_error(error, session.root))
+
+
+def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
+    budget = Budget(timeout_s=session.settings.timeout_s)
+    plan = Plan((Stage.COMPILE, _STAGES[work.stage]), (case,), budget=budget)
+    candidate = work.kernel.start()
+    evaluation = evaluate(work.kernel, candidate, plan, session.device())
+    row = replace(work.row, device=evaluation.device)
+    if evaluation.status is Status.NOT_JUDGED:
+        return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
+    if not evaluation.accepted:
+        failure = report.describe_evaluation(work.kernel, candidate, evaluation, session.root)
+        return _failed(row, failure)
+    latency = next(iter(evaluation.latencies.values()), None)
+    return Finished(row.with_latency(latency))
+
+
+def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finished:
+    if not work.kernel.measured_cases:
+        # Kernels that are only checked live beside those to optimise: no reason to fail.
+        reason = "nothing to optimise for: no case(..., measure=True)"
+        return Finished(replace(work.row, status="not measured"), not_judged=reason)
+    # Loads langgraph, which only sessions that optimise should pay for.
+    from pytest_cudaopt.optimize.graph import optimize
+    from pytest_cudaopt.optimize.run import OptimizeOptions
+
+    settings = session.settings
+
+    options = OptimizeOptions(
+        max_iterations=settings.max_iterations,
+        model=settings.model,
+        seed=settings.seed,
+        timeout_s=settings.timeout_s,
+        accept=settings.accept,
+        accept_modelled=settings.accept_modelled,
+    )
+
+    def progress(attempt: Attempt) -> None:
+        announce(f"  {work.kernel_id}[optimize] {_attempt_text(attempt, settings.max_iterations)}")
+
+    summary = optimize(work.kernel, session.device(), options, session.results, progress)
+    if summary.best is None:
+        return _rejected_start(work, summary, session)
+    return Finished(_with_summary(work.row, summary, session))
+
+
+def _rejected_start(work: Work, summary: RunSummary, session: KernelSession) -> Finished:
+    row = replace(work.row, device=summary.device, folder=_folder(summary, session))
+    if summary.start is None:
+        return Finished(replace(row, status="not started"), not_judged=summary.stopped_detail)
+    evaluation = summary.start.evaluation
+    if evaluation.status is Status.NOT_JUDGED:
+        return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
+    failure = report.describe_evaluation(work.kernel, summary.start.candidate, evaluation, session.root)
+    explained = (
+        *failure.details,
+        "  not optimised: the starting kernel must pass its own checks first",
+    )
+    return _failed(row, replace(failure, details=explained))
+
+
+def _failed(row: Row, failure: Failure) -> Finished:
+    return Finished(replace(row, status=failure.kind.lower()), failure)
+
+
+def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
+    best = summary.best
+    return replace(
+        row,
+        device=summary.device,
+        median_ns=summary.best_ns,
+        kind=summary.latency_kind,
+        start_ns=summary.start_ns,
+        best=best.label if best is not None and summary.improved else None,
+        attempts=len(summary.attempts) - 1,
+        folder=_folder(summary, session),
+        note=summary.acceptance.message if summary.acceptance is not None else None,
+    )
+
+
+def _folder(summary: RunSummary, session: KernelSession) -> str:
+    return report.shown_path(summary.folder, session.root)
+
+
+def _attempt_text(attempt: Attempt, most: int) -> str:
+    speedup = "" if attempt.speedup is None else f" {attempt.speedup:.2f}x"
+    decision = attempt.verdict.decision.replace("_", " ")
+    return f"attempt {attempt.number}/{most} {attempt.label}:{speedup} {decision}"

@@ -1,0 +1,69 @@
+"""What a run leaves in its folder when it ends, beside its history: summary, heatmap, replays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_cudaopt import plots
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.evaluation import Budget, Evaluation
+    from pytest_cudaopt.optimize.attempt import Attempt
+    from pytest_cudaopt.optimize.run import Run
+    from pytest_cudaopt.optimize.summary import RunSummary
+
+
+def write(run: Run, summary: RunSummary) -> None:
+    """Write `history.json`, `summary.json` and, once the start was measured, the heatmap."""
+    run.folder.write_history_array()
+    run.folder.write_json("summary.json", summary.to_json())
+    if summary.start_ns is not None:
+        drawn = plots.draw_heatmap(heatmap(summary))
+        run.folder.write("heatmap.png", drawn.png)
+        run.folder.write("heatmap.svg", drawn.svg)
+
+
+def write_replays(run: Run, best: Attempt, budget: Budget) -> None:
+    """Write the best candidate's launch at every measured case as a request to execute again."""
+    for case_id, case in zip(run.kernel.case_ids, run.kernel.cases, strict=True):
+        if case.measure:
+            run.write_replay(
+                run.kernel, best.candidate, case, case_id, run.device, run.folder.path / "replay", budget
+            )
+
+
+def heatmap(summary: RunSummary) -> plots.Heatmap:
+    """Lay out attempts by measured cases, each latency relative to the start's."""
+    assert summary.start is not None  # noqa: S101 - callers draw measured runs only
+    start = summary.start.evaluation
+    case_ids = tuple(start.latencies)
+    has_total = len(case_ids) > 1
+    return plots.Heatmap(
+        title=_title(summary),
+        quantity=f"{summary.latency_kind} latency relative to the start",
+        columns=(*case_ids, "geometric mean") if has_total else case_ids,
+        rows=tuple(_row(attempt, start, summary, has_total) for attempt in summary.attempts),
+        last_is_total=has_total,
+    )
+
+
+def _title(summary: RunSummary) -> str:
+    result = f"best {summary.speedup:.2f}x faster than the start" if summary.improved else "the start is best"
+    return f"{summary.kernel} on {summary.device}: {result}"
+
+
+def _row(attempt: Attempt, start: Evaluation, summary: RunSummary, has_total: bool) -> plots.HeatmapRow:
+    values = [_relative(attempt.evaluation, start, case_id) for case_id in start.latencies]
+    if has_total:
+        values.append(None if attempt.speedup is None else 1 / attempt.speedup)
+    return plots.HeatmapRow(
+        label=f"{attempt.number:2d}  {attempt.label}",
+        values=tuple(values),
+        is_best=summary.best is not None and attempt.number == summary.best.number,
+        failure=None if attempt.evaluation.accepted else attempt.evaluation.status.value,
+    )
+
+
+def _relative(one: Evaluation, start: Evaluation, case_id: str) -> float | None:
+    latency = one.latencies.get(case_id)
+    return None if latency is None else latency.median_ns / start.latencies[case_id].median_ns

@@ -1,0 +1,148 @@
+"""What a run folder says about a kernel, a candidate, an attempt: plain values, ready for JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import platform
+import textwrap
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_cudaopt import __version__
+from pytest_cudaopt.dtypes import DType
+from pytest_cudaopt.expressions import Expression
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.candidate import Candidate
+    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.optimize.attempt import Attempt
+    from pytest_cudaopt.optimize.run import Run
+    from pytest_cudaopt.parameters import Parameter
+
+Json = Any
+
+
+def plain(value: object) -> Json:
+    """Turn nested dataclasses, enums and tuples into what JSON holds.
+
+    JSON has no non-finite numbers, so they become the texts "nan", "inf" and "-inf".
+    """
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Expression | Path):
+        return str(value)
+    if isinstance(value, DType):
+        return value.name
+    if dataclasses.is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if callable(value):
+        return getattr(value, "__qualname__", type(value).__name__)
+    return plain(value.item()) if hasattr(value, "item") else str(value)
+
+
+def configuration(run: Run) -> Json:
+    """Describe where and how a run goes on."""
+    return {
+        "kernel": run.kernel.name,
+        "declared_at": str(run.kernel.location),
+        "source": str(run.kernel.source),
+        "device": run.device.description,
+        "device_selector": run.device.selector,
+        "options": plain(run.options),
+        "package": __version__,
+        "python": platform.python_version(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def signature(kernel: Kernel) -> Json:
+    """Describe the kernel's parameters, sizes, tolerance and work."""
+    return {
+        "kernel": kernel.name,
+        "entry": kernel.entry,
+        "description": kernel.doc,
+        "parameters": [
+            {
+                **plain(parameter),
+                "values": _values(parameter),
+                "cuda_types": list(parameter.cuda_types),
+            }
+            for parameter in kernel.parameters
+        ],
+        "sizes": list(kernel.sizes),
+        "derived": plain(dict(kernel.derived)),
+        "tolerance": plain(kernel.tolerance),
+        "work": plain(kernel.work),
+    }
+
+
+def _values(parameter: Parameter) -> Json:
+    source = parameter.values
+    return None if source is None else {"generator": type(source).__name__.lower(), **plain(source)}
+
+
+def input_cases(kernel: Kernel) -> Json:
+    """Describe the declared cases under their ids."""
+    return [
+        {
+            "id": case_id,
+            "sizes": case.by_name,
+            "measure": case.measure,
+            "weight": case.weight,
+            "seed": case.seed,
+        }
+        for case_id, case in zip(kernel.case_ids, kernel.cases, strict=True)
+    ]
+
+
+def reference_source(kernel: Kernel) -> str:
+    """Return the reference's source text, or a comment that says why there is none."""
+    try:
+        return textwrap.dedent(inspect.getsource(inspect.unwrap(kernel.reference)))
+    except (OSError, TypeError) as error:
+        return f"# The source of {kernel.reference!r} cannot be read: {error}\n"
+
+
+def candidate(one: Candidate) -> Json:
+    """Describe everything about a candidate but its source."""
+    return {
+        "digest": one.digest,
+        "file": one.file,
+        "launch": one.launch.directives(),
+        "tunables": one.chosen,
+        "defines": dict(one.defines),
+        "options": list(one.options),
+    }
+
+
+def attempt(one: Attempt, best: int) -> Json:
+    """Describe an attempt as its line of the history; `best` is the incumbent's number after it."""
+    evaluation = one.evaluation
+    latencies = evaluation.latencies
+    return {
+        "attempt": one.number,
+        "candidate": one.candidate.digest,
+        "tunables": one.candidate.chosen,
+        "why": one.proposal.why,
+        "status": evaluation.status.value,
+        "decision": one.verdict.decision.value,
+        "reason": one.verdict.reason,
+        "latency_kind": next((latency.kind.value for latency in latencies.values()), None),
+        "latency_ns": {case_id: latency.median_ns for case_id, latency in latencies.items()},
+        "geometric_mean_ns": evaluation.geometric_mean_ns,
+        "speedup": one.speedup,
+        "best": best,
+    }

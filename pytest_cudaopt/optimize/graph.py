@@ -1,0 +1,128 @@
+"""The run as a graph: which step follows which. The steps are in `nodes.py`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langsmith import tracing_context
+
+from pytest_cudaopt import directives, pipeline, replay
+from pytest_cudaopt.errors import CudaoptError, DeclarationError
+from pytest_cudaopt.optimize import closing, nodes
+from pytest_cudaopt.optimize.attempt import Proposer
+from pytest_cudaopt.optimize.record import RunFolder
+from pytest_cudaopt.optimize.run import OptimizeOptions, Progress, Run
+from pytest_cudaopt.optimize.state import RunState
+from pytest_cudaopt.optimize.summary import RunSummary, StopReason
+from pytest_cudaopt.optimize.tuner import Tuner
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.device import Device
+    from pytest_cudaopt.optimize.run import Judge, WriteReplay
+
+__all__ = ["OptimizeOptions", "RunSummary", "build", "mermaid", "optimize"]
+
+_Graph = CompiledStateGraph[RunState, Run, RunState, RunState]
+
+
+def optimize(
+    kernel: Kernel,
+    device: Device,
+    options: OptimizeOptions,
+    results_root: Path,
+    progress: Progress,
+    *,
+    judge: Judge = pipeline.evaluate,
+    write_replay: WriteReplay = replay.write_replay,
+    proposer: Proposer | None = None,
+) -> RunSummary:
+    """Look for a faster version of `kernel` and keep the best in a new folder under `results_root`.
+
+    `progress` is called after every attempt. The proposer is the offline tuner unless one is given. If the
+    start is not accepted nothing else is tried: `stopped_because` says so. Raises DeclarationError without a
+    measured case, SourceError, ReferenceFault, EnvironmentFault. An interruption, or an error once the run
+    folder exists, leaves a summary there and is raised again.
+    """
+    _require_measured(kernel)
+    start = kernel.start()
+    if proposer is None:
+        found = directives.read(start.source, str(kernel.source))
+        proposer = Tuner.of(start, found, limit=options.max_iterations, seed=options.seed)
+    graph = build()
+    run = Run(
+        kernel=kernel,
+        device=device,
+        options=options,
+        folder=RunFolder.create(results_root),
+        start=start,
+        proposer=proposer,
+        judge=judge,
+        write_replay=write_replay,
+        progress=progress,
+        diagram=graph.get_graph().draw_mermaid(),
+    )
+    return _invoke(graph, run)
+
+
+def build() -> _Graph:
+    """Wire the steps and compile the graph."""
+    graph = StateGraph(RunState, context_schema=Run)
+    graph.add_node("load", nodes.load)
+    graph.add_node("reference", nodes.reference)
+    graph.add_node("evaluate", nodes.evaluate)
+    graph.add_node("decide", nodes.decide)
+    graph.add_node("propose", nodes.propose)
+    graph.add_node("finish", nodes.finish)
+    graph.add_edge(START, "load")
+    graph.add_edge("load", "reference")
+    graph.add_edge("reference", "evaluate")
+    graph.add_edge("evaluate", "decide")
+    graph.add_conditional_edges("decide", _unless_stopped("propose"), ["propose", "finish"])
+    graph.add_conditional_edges("propose", _unless_stopped("evaluate"), ["evaluate", "finish"])
+    graph.add_edge("finish", END)
+    return graph.compile()
+
+
+def mermaid() -> str:
+    """Return the graph as mermaid text."""
+    return build().get_graph().draw_mermaid()
+
+
+def _unless_stopped(onward: str) -> Any:
+    def choose(state: RunState) -> str:
+        return "finish" if nodes.is_stopped(state) else onward
+
+    return choose
+
+
+def _invoke(graph: _Graph, run: Run) -> RunSummary:
+    # An attempt takes three steps; the rest is for the ends.
+    limit = 3 * (run.options.max_iterations + 1) + 10
+    # Kernels are nobody else's business: LangSmith sees a run only if its own variable asks for it.
+    traced = os.environ.get("LANGSMITH_TRACING", "false").lower() == "true"
+    try:
+        with tracing_context(enabled=traced):
+            state = graph.invoke({}, config={"recursion_limit": limit}, context=run)
+    except KeyboardInterrupt:
+        closing.write(run, run.summary(StopReason.INTERRUPTED, "interrupted"))
+        raise
+    except CudaoptError as error:
+        closing.write(run, run.summary(StopReason.FAULT, str(error)))
+        raise
+    return run.summary(state["stopped_because"], state["stopped_detail"])
+
+
+def _require_measured(kernel: Kernel) -> None:
+    if not kernel.measured_cases:
+        raise DeclarationError(
+            f"kernel '{kernel.name}'",
+            expected="at least one case(..., measure=True) to optimise for",
+            got="none",
+            next_step=f"Write for example {str(kernel.cases[-1])[:-1]}, measure=True)",
+            at=kernel.location,
+        )

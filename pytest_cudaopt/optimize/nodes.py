@@ -1,0 +1,158 @@
+"""The steps of a run, one function each: from the state to what changes in it."""
+
+from __future__ import annotations
+
+import math
+
+from langgraph.runtime import Runtime
+
+from pytest_cudaopt.arguments import bind
+from pytest_cudaopt.errors import DeclarationError
+from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage
+from pytest_cudaopt.optimize import closing, describe, ranking
+from pytest_cudaopt.optimize.accept import AcceptPolicy, accept
+from pytest_cudaopt.optimize.attempt import Attempt, Proposal, Verdict
+from pytest_cudaopt.optimize.run import Run
+from pytest_cudaopt.optimize.state import RunState
+from pytest_cudaopt.optimize.summary import StopReason
+from pytest_cudaopt.reference import compute_expected
+
+# A candidate may take this many times the start's instructions before it counts as hung.
+_BUDGET_FACTOR = 50
+_LEAST_BUDGET = 10_000_000
+
+
+def load(state: RunState, runtime: Runtime[Run]) -> RunState:
+    """Write down what the run starts from; the kernel as it is becomes attempt 0."""
+    run = runtime.context
+    run.folder.write_start(run.kernel, run.start, describe.configuration(run))
+    run.folder.write("graph.mmd", run.diagram)
+    _register(run, Proposal(run.start, "the kernel as it is"))
+    return {"attempt": 0, "best": 0}
+
+
+def reference(state: RunState, runtime: Runtime[Run]) -> RunState:
+    """Run the reference on the smallest case, so that a faulty one is found before anything is compiled."""
+    kernel = runtime.context.kernel
+    smallest = min(kernel.cases, key=lambda case: math.prod(case.by_name.values()))
+    compute_expected(kernel, bind(kernel, smallest))
+    return {}
+
+
+def evaluate(state: RunState, runtime: Runtime[Run]) -> RunState:
+    """Have the attempt judged on every declared case."""
+    run = runtime.context
+    proposal = run.proposals[state["attempt"]]
+    plan = Plan(
+        stages=(Stage.COMPILE, Stage.CHECK, Stage.MEASURE),
+        cases=run.kernel.cases,
+        seed=run.options.seed,
+        budget=budget(run),
+        # What the start does at every case is worth knowing; a candidate needs one failure to be out.
+        stop_at_first=state["attempt"] > 0,
+    )
+    run.evaluations.append(run.judge(run.kernel, proposal.candidate, plan, run.device))
+    return {}
+
+
+def decide(state: RunState, runtime: Runtime[Run]) -> RunState:
+    """Compare the attempt with the incumbent, record it, and keep the better one."""
+    run, number = runtime.context, state["attempt"]
+    if number == 0:
+        _require_latency(run)
+    verdict = _verdict(run, number, state["best"])
+    best = number if verdict.decision.is_kept else state["best"]
+    attempt = Attempt(number, run.proposals[number], run.evaluations[number], verdict, _speedup(run, number))
+    run.folder.write_attempt(attempt, best)
+    run.attempts.append(attempt)
+    run.progress(attempt)
+    if number == 0 and not verdict.decision.is_kept:
+        return {"stopped_because": StopReason.START_REJECTED, "stopped_detail": verdict.reason}
+    return {"best": best}
+
+
+def propose(state: RunState, runtime: Runtime[Run]) -> RunState:
+    """Ask the proposer for the next candidate, unless the run has had its iterations."""
+    run = runtime.context
+    number = state["attempt"] + 1
+    if number > run.options.max_iterations:
+        return {
+            "stopped_because": StopReason.ITERATIONS_USED,
+            "stopped_detail": f"{run.options.max_iterations} iterations used",
+        }
+    proposal = run.proposer.propose(run.attempts)
+    if proposal is None:
+        return {
+            "stopped_because": StopReason.NOTHING_LEFT,
+            "stopped_detail": run.proposer.exhausted_reason,
+        }
+    _register(run, proposal)
+    return {"attempt": number}
+
+
+def finish(state: RunState, runtime: Runtime[Run]) -> RunState:
+    """Write the winner back if asked to, then everything a reader of the folder looks for."""
+    run = runtime.context
+    summary = run.summary(state["stopped_because"], state["stopped_detail"])
+    if summary.best is not None:
+        winner = summary.best.candidate if summary.improved else None
+        policy = AcceptPolicy(run.options.accept, run.options.accept_modelled)
+        run.acceptance = accept(run.kernel.source, run.start.source, winner, summary.latency_kind, policy)
+    closing.write(run, run.summary(state["stopped_because"], state["stopped_detail"]))
+    if summary.best is not None:
+        closing.write_replays(run, summary.best, budget(run))
+    return {}
+
+
+def is_stopped(state: RunState) -> bool:
+    return "stopped_because" in state
+
+
+def budget(run: Run) -> Budget:
+    """Bound a candidate's instructions by the start's, never by wall time; the start has no bound."""
+    if not run.evaluations:
+        return Budget(timeout_s=run.options.timeout_s)
+    most = _most_block_instructions(run.evaluations[0])
+    instructions = None if most is None else max(_LEAST_BUDGET, _BUDGET_FACTOR * most)
+    return Budget(timeout_s=run.options.timeout_s, block_instructions=instructions)
+
+
+def _most_block_instructions(start: Evaluation) -> int | None:
+    counted = [outcome.counters for outcome in start.outcomes if outcome.counters is not None]
+    counted += [latency.counters for latency in start.latencies.values() if latency.counters is not None]
+    return max((int(one["max_block_instructions"]) for one in counted), default=None)
+
+
+def _register(run: Run, proposal: Proposal) -> None:
+    run.folder.write_proposal(len(run.proposals), proposal)
+    run.proposals.append(proposal)
+
+
+def _require_latency(run: Run) -> None:
+    start = run.evaluations[0]
+    if start.accepted and start.geometric_mean_ns is None:
+        raise DeclarationError(
+            f"kernel '{run.kernel.name}'",
+            expected="a latency at one measured case or more",
+            got="none, since its launch rule starts no blocks there",
+            next_step="Give a case with measure=True larger sizes",
+            at=run.kernel.location,
+        )
+
+
+def _verdict(run: Run, number: int, best: int) -> Verdict:
+    start = run.evaluations[0]
+    if number == 0:
+        return ranking.judge_start(start)
+    return ranking.judge_challenger(
+        run.evaluations[number],
+        run.evaluations[best],
+        start,
+        allow_slower=run.options.allow_slower,
+    )
+
+
+def _speedup(run: Run, number: int) -> float | None:
+    start_ns = run.evaluations[0].geometric_mean_ns
+    mean_ns = run.evaluations[number].geometric_mean_ns
+    return None if start_ns is None or mean_ns is None else start_ns / mean_ns

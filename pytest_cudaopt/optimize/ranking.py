@@ -1,0 +1,54 @@
+"""When a candidate is better than the incumbent: pure rules over evaluations."""
+
+from __future__ import annotations
+
+from pytest_cudaopt.evaluation import Evaluation
+from pytest_cudaopt.optimize.attempt import Decision, Verdict
+
+
+def judge_start(start: Evaluation) -> Verdict:
+    """Decide whether the starting kernel is one to optimise: one that passes its own checks."""
+    if not start.accepted:
+        return Verdict(Decision.NOT_ACCEPTED, f"the starting kernel is not accepted: {start.reason}")
+    return Verdict(Decision.START, "the kernel as it is")
+
+
+def judge_challenger(
+    challenger: Evaluation, incumbent: Evaluation, start: Evaluation, *, allow_slower: float
+) -> Verdict:
+    """Decide whether `challenger` replaces `incumbent`.
+
+    It must be accepted, have the lower geometric mean, and be slower by more than `allow_slower`
+    (0.02 is 2 %) in no measured case: neither than the incumbent, nor than the start, since small losses
+    allowed at every step would add up.
+    """
+    if not challenger.accepted:
+        return Verdict(Decision.NOT_ACCEPTED, challenger.reason)
+    unmeasured = sorted(set(incumbent.latencies) - set(challenger.latencies))
+    mean_ns, incumbent_ns = challenger.geometric_mean_ns, incumbent.geometric_mean_ns
+    if unmeasured or mean_ns is None or incumbent_ns is None:
+        return Verdict(Decision.NOT_FASTER, f"no latency for {', '.join(unmeasured) or 'any case'}")
+    if mean_ns >= incumbent_ns:
+        return Verdict(Decision.NOT_FASTER, f"{mean_ns / incumbent_ns:.3f}x the best one's latency")
+    for name, other in (("the best one", incumbent), ("the start", start)):
+        if slower := _slowest_case(challenger, other):
+            case_id, ratio = slower
+            if ratio > 1 + allow_slower:
+                return Verdict(
+                    Decision.CASE_SLOWER,
+                    f"faster overall, but {ratio:.3f}x the latency of {name} at {case_id} "
+                    f"({1 + allow_slower:g}x is allowed)",
+                )
+    return Verdict(Decision.NEW_BEST, f"{mean_ns / incumbent_ns:.3f}x the best one's latency")
+
+
+def _slowest_case(challenger: Evaluation, other: Evaluation) -> tuple[str, float] | None:
+    ratios = [
+        (challenger.latencies[case_id].median_ns / latency.median_ns, case_id)
+        for case_id, latency in other.latencies.items()
+        if case_id in challenger.latencies
+    ]
+    if not ratios:
+        return None
+    ratio, case_id = max(ratios)
+    return case_id, ratio

@@ -1,0 +1,20 @@
+"""What the graph passes from node to node: numbers and names only.
+
+Sources, evaluations and attempts stay in the run and its folder; in the state they would be copied into
+every checkpoint.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from pytest_cudaopt.optimize.summary import StopReason
+
+
+class RunState(TypedDict, total=False):
+    """`attempt` is the number of the attempt under way, `best` that of the incumbent."""
+
+    attempt: int
+    best: int
+    stopped_because: StopReason
+    stopped_detail: str

@@ -1,0 +1,139 @@
+"""What a run amounts to, for the test item, the terminal and `summary.json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pytest_cudaopt.evaluation import LatencyKind
+from pytest_cudaopt.optimize.accept import Acceptance
+from pytest_cudaopt.optimize.attempt import Attempt, Decision
+
+
+class StopReason(StrEnum):
+    """Why a run ended."""
+
+    ITERATIONS_USED = "iterations_used"
+    NOTHING_LEFT = "nothing_left"
+    START_REJECTED = "start_rejected"
+    INTERRUPTED = "interrupted"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True)
+class CaseGain:
+    """A measured case's latency at the start and at the best."""
+
+    case_id: str
+    start_ns: float
+    best_ns: float
+
+    @property
+    def speedup(self) -> float:
+        return self.start_ns / self.best_ns
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A finished or interrupted run.
+
+    `stopped_detail` is a sentence. Latencies are geometric means over the measured cases and None as long
+    as the start was not measured; they are modelled or measured as `latency_kind` says.
+    """
+
+    kernel: str
+    device: str
+    folder: Path
+    attempts: tuple[Attempt, ...]
+    stopped_because: StopReason
+    stopped_detail: str
+    acceptance: Acceptance | None = None
+
+    @property
+    def start(self) -> Attempt | None:
+        return self.attempts[0] if self.attempts else None
+
+    @property
+    def best(self) -> Attempt | None:
+        """The fastest attempt that passed everything; None if not even the start did."""
+        kept = [attempt for attempt in self.attempts if attempt.verdict.decision.is_kept]
+        return kept[-1] if kept else None
+
+    @property
+    def improved(self) -> bool:
+        return self.best is not None and self.best.verdict.decision is Decision.NEW_BEST
+
+    @property
+    def start_ns(self) -> float | None:
+        return self.start.evaluation.geometric_mean_ns if self.start and self.best else None
+
+    @property
+    def best_ns(self) -> float | None:
+        return self.best.evaluation.geometric_mean_ns if self.best else None
+
+    @property
+    def speedup(self) -> float | None:
+        return self.best.speedup if self.best else None
+
+    @property
+    def latency_kind(self) -> LatencyKind | None:
+        latencies = self.best.evaluation.latencies.values() if self.best else ()
+        return next((latency.kind for latency in latencies), None)
+
+    @property
+    def ranked_by(self) -> str | None:
+        """Say what the order of the attempts rests on."""
+        if self.latency_kind is None:
+            return None
+        if self.latency_kind is LatencyKind.MEASURED:
+            return "measured latency"
+        return "modelled latency alone; nothing was measured on a GPU"
+
+    @property
+    def best_tunables(self) -> dict[str, int]:
+        return self.best.candidate.chosen if self.best else {}
+
+    @property
+    def best_file(self) -> Path:
+        return self.folder / "best.cu"
+
+    @property
+    def per_case(self) -> tuple[CaseGain, ...]:
+        if self.start is None or self.best is None:
+            return ()
+        start, best = self.start.evaluation.latencies, self.best.evaluation.latencies
+        return tuple(
+            CaseGain(case_id, start[case_id].median_ns, best[case_id].median_ns)
+            for case_id in start
+            if case_id in best
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `summary.json` holds."""
+        return {
+            "kernel": self.kernel,
+            "device": self.device,
+            "attempts": len(self.attempts),
+            "best_attempt": self.best.number if self.best else None,
+            "best_tunables": self.best_tunables,
+            "latency_kind": self.latency_kind,
+            "ranked_by": self.ranked_by,
+            "start_ns": self.start_ns,
+            "best_ns": self.best_ns,
+            "speedup": self.speedup,
+            "cases": [
+                {
+                    "id": gain.case_id,
+                    "start_ns": gain.start_ns,
+                    "best_ns": gain.best_ns,
+                    "speedup": gain.speedup,
+                }
+                for gain in self.per_case
+            ],
+            "stopped_because": self.stopped_because,
+            "stopped_detail": self.stopped_detail,
+            "accepted": None if self.acceptance is None else self.acceptance.outcome,
+            "accept_message": None if self.acceptance is None else self.acceptance.message,
+        }

@@ -1,0 +1,210 @@
+"""The only judge: what a candidate is, by the plan's stages, cheapest first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.cases import Case, case_ids
+from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
+from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.device import Device
+from pytest_cudaopt.evaluation import (
+    CaseOutcome,
+    CaseStatus,
+    Evaluation,
+    LatencyKind,
+    Plan,
+    Stage,
+    Status,
+)
+from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.launch import LaunchConfiguration
+from pytest_cudaopt.measure import measure
+from pytest_cudaopt.prepare import PreparedCase, prepare
+from pytest_cudaopt.run import configure, run
+from pytest_cudaopt.validate import compare
+
+_STATUS = {
+    CaseStatus.WRONG: Status.WRONG_RESULT,
+    CaseStatus.FAULT: Status.FAULT,
+    CaseStatus.UNSUPPORTED: Status.NOT_JUDGED,
+}
+_NOT_COMPILED = frozenset({FindingKind.COMPILE_ERROR, FindingKind.UNKNOWN_ENTRY})
+# The machine or the simulator gave up, which says nothing about the kernel.
+_NOT_JUDGED = frozenset({FindingKind.UNSUPPORTED_INSTRUCTION, FindingKind.OUT_OF_MEMORY})
+
+
+def evaluate(kernel: Kernel, candidate: Candidate, plan: Plan, device: Device) -> Evaluation:
+    """Judge `candidate` as an implementation of `kernel`.
+
+    Whatever the candidate does wrong is in the answer. Raises EnvironmentFault, DeclarationError,
+    ReferenceFault, SourceError or HarnessError for what is not its fault.
+    """
+    return _Judge(kernel, candidate, plan, device).judge()
+
+
+@dataclass
+class _Judge:
+    kernel: Kernel
+    candidate: Candidate
+    plan: Plan
+    device: Device
+    outcomes: dict[Case, CaseOutcome] = field(default_factory=dict)
+    seconds: dict[Stage, float] = field(default_factory=dict)
+
+    def judge(self) -> Evaluation:
+        with self._timed(Stage.COMPILE):
+            compiled = compile_candidate(self.kernel, self.candidate, self.device, self.plan.budget)
+        if isinstance(compiled, CompileFailure):
+            return self._not_compiled(compiled)
+        if Stage.CHECK in self.plan.stages:
+            with self._timed(Stage.CHECK):
+                self._check_all(compiled)
+        if Stage.MEASURE in self.plan.stages and self._failure() is None:
+            with self._timed(Stage.MEASURE):
+                self._measure_all(compiled)
+        return self._evaluation(compiled)
+
+    def _check_all(self, compiled: Compiled) -> None:
+        for case in self.plan.cases:
+            outcome = self._check(case, compiled)
+            self.outcomes[case] = outcome
+            if self.plan.stop_at_first and outcome.status is not CaseStatus.PASSED:
+                return
+
+    def _check(self, case: Case, compiled: Compiled) -> CaseOutcome:
+        prepared = prepare(self.kernel, case, self.device)
+        # A reference that raises is reported as such, whatever the kernel does.
+        expected = prepared.expected
+        launch = configure(self.candidate, prepared, compiled, self.device)
+        if isinstance(launch, Finding):
+            return self._faulty(case, launch, None)
+        result = run(prepared, compiled, launch, self.device, self.plan.budget)
+        if result.fault is not None or result.outputs is None:
+            return self._faulty(case, result.fault, launch)
+        comparisons = tuple(
+            compare(
+                parameter,
+                expected[parameter.name],
+                result.outputs[parameter.name],
+                *self.kernel.tolerance.for_dtype(parameter.dtype),
+            )
+            for parameter in self.kernel.parameters
+            if parameter.is_output
+        )
+        return CaseOutcome(
+            case,
+            self._id(case),
+            CaseStatus.PASSED if all(c.matches for c in comparisons) else CaseStatus.WRONG,
+            launch,
+            comparisons,
+            counters=result.counters,
+        )
+
+    def _measure_all(self, compiled: Compiled) -> None:
+        for case in self.plan.measured:
+            outcome = self._measure(case, compiled)
+            self.outcomes[case] = outcome
+            if self.plan.stop_at_first and outcome.status is not CaseStatus.PASSED:
+                return
+
+    def _measure(self, case: Case, compiled: Compiled) -> CaseOutcome:
+        prepared: PreparedCase = prepare(self.kernel, case, self.device)
+        launch = configure(self.candidate, prepared, compiled, self.device)
+        if isinstance(launch, Finding):
+            return self._faulty(case, launch, None)
+        checked = self.outcomes.get(case, CaseOutcome(case, self._id(case), CaseStatus.PASSED, launch))
+        if launch.is_empty:
+            return checked
+        latency = measure(prepared, compiled, launch, self.device, self.plan)
+        if isinstance(latency, Finding):
+            return self._faulty(case, latency, launch)
+        return replace(checked, latency=latency)
+
+    def _faulty(self, case: Case, finding: Finding | None, launch: LaunchConfiguration | None) -> CaseOutcome:
+        not_judged = finding is not None and finding.kind in _NOT_JUDGED
+        status = CaseStatus.UNSUPPORTED if not_judged else CaseStatus.FAULT
+        return CaseOutcome(case, self._id(case), status, launch, finding=finding)
+
+    def _id(self, case: Case) -> str:
+        known = dict(zip(self.kernel.cases, self.kernel.case_ids, strict=True))
+        return known.get(case) or case_ids((case,))[0]
+
+    def _failure(self) -> CaseOutcome | None:
+        """Return the outcome that decides: a failure before a case that could not be judged."""
+        failed = [o for o in self.outcomes.values() if o.status is not CaseStatus.PASSED]
+        judged = [o for o in failed if o.status is not CaseStatus.UNSUPPORTED]
+        return next(iter(judged or failed), None)
+
+    def _not_compiled(self, failure: CompileFailure) -> Evaluation:
+        kind = failure.finding.kind
+        first = next((d for d in failure.diagnostics if d.severity == "error"), None)
+        return Evaluation(
+            kernel=self.kernel.name,
+            candidate=self.candidate.digest,
+            device=self.device.description,
+            status=Status.COMPILE_ERROR if kind in _NOT_COMPILED else Status.FAULT,
+            reason=str(first) if first else failure.finding.message,
+            diagnostics=failure.diagnostics,
+            finding=failure.finding,
+            seconds=self._seconds(),
+        )
+
+    def _evaluation(self, compiled: Compiled) -> Evaluation:
+        failure = self._failure()
+        return Evaluation(
+            kernel=self.kernel.name,
+            candidate=self.candidate.digest,
+            device=self.device.description,
+            status=Status.ACCEPTED if failure is None else _STATUS[failure.status],
+            reason=self._praise() if failure is None else _blame(failure),
+            diagnostics=compiled.diagnostics,
+            resources=compiled.resources,
+            outcomes=tuple(self.outcomes.values()),
+            finding=None if failure is None else failure.finding,
+            seconds=self._seconds(),
+        )
+
+    def _praise(self) -> str:
+        checked = len(self.outcomes) if Stage.CHECK in self.plan.stages else 0
+        measured = [o.latency for o in self.outcomes.values() if o.latency is not None]
+        parts = [f"right on {_count(checked, 'case')}"] if checked else []
+        if measured:
+            verb = "measured" if measured[0].kind is LatencyKind.MEASURED else "modelled"
+            parts.append(f"latency {verb} on {_count(len(measured), 'case')}")
+        return ", ".join(parts) or "compiled"
+
+    @contextmanager
+    def _timed(self, stage: Stage) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[stage] = time.perf_counter() - start
+
+    def _seconds(self) -> tuple[tuple[str, float], ...]:
+        return tuple((stage.value, seconds) for stage, seconds in self.seconds.items())
+
+
+def _blame(outcome: CaseOutcome) -> str:
+    if outcome.finding is not None:
+        return f"case {outcome.case_id}: {outcome.finding.message}"
+    wrong = next((c for c in outcome.comparisons if not c.matches), None)
+    if wrong is None or wrong.worst is None:
+        return f"case {outcome.case_id}: {outcome.status}"
+    worst = wrong.worst
+    return (
+        f"case {outcome.case_id}: {wrong.mismatched} of {_count(wrong.elements, 'element')} of "
+        f"'{wrong.output}' differ, worst at {list(worst.index)}: expected {_text(worst.expected)}, "
+        f"got {_text(worst.got)}"
+    )
+
+
+def _text(value: float | int | bool) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

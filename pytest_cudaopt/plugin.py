@@ -1,0 +1,148 @@
+"""pytest's hooks, a few lines each; loads nothing heavy, since pytest loads this in every session."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_cudaopt.errors import CudaoptError, SettingsError
+from pytest_cudaopt.session import KernelSession
+from pytest_cudaopt.settings import OPTIONS, resolve
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.table import Properties
+
+_RUN_FOLDER = re.compile(r"^run-\d+$")
+_MARKS = {
+    "cudaopt_check": "compares a kernel with its reference at one case",
+    "cudaopt_latency": "measures a kernel's latency at one case",
+    "cudaopt_optimize": "looks for a faster version of a kernel (--optimize)",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("cudaopt", "CUDA kernels")
+    for option in OPTIONS:
+        where = f"{option.help}; ini {option.ini}, environment {option.env}"
+        # Texts stay texts: `resolve` reads all sources alike and names the one at fault.
+        if option.is_switch:
+            group.addoption(
+                option.flag, dest=_dest(option.field), action="store_true", default=None, help=where
+            )
+        else:
+            group.addoption(option.flag, dest=_dest(option.field), metavar=option.metavar, help=where)
+        parser.addini(option.ini, option.help, default=None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, meaning in _MARKS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    try:
+        settings = resolve(
+            {option.field: config.getoption(_dest(option.field)) for option in OPTIONS},
+            os.environ,
+            {option.field: config.getini(option.ini) for option in OPTIONS},
+        )
+    except SettingsError as error:
+        raise pytest.UsageError(str(error)) from error
+    KernelSession.begin(config, settings)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    KernelSession.end(config)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    # Runs hold generated Python; other folders beside them are the user's own.
+    is_run = (
+        _RUN_FOLDER.match(collection_path.name) and collection_path.parent == KernelSession.of(config).results
+    )
+    return True if is_run else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> list[pytest.Item] | None:
+    # Without the module that declares them there are no kernels, and nothing more to load.
+    if "pytest_cudaopt.declare" not in sys.modules or not isinstance(collector, pytest.Module):
+        return None
+    from pytest_cudaopt.declare import Kernel
+
+    # type() and not isinstance(): modules hold objects whose __class__ has side effects.
+    if type(obj) is not Kernel:
+        return None
+    from pytest_cudaopt import collect
+
+    return collect.items_of(collector, name, obj)
+
+
+def pytest_exception_interact(
+    node: pytest.Item | pytest.Collector,
+    call: pytest.CallInfo[object],
+    report: pytest.CollectReport | pytest.TestReport,
+) -> None:
+    """Show a wrong declaration by its own message instead of a traceback."""
+    excinfo = call.excinfo
+    if isinstance(node, pytest.Collector) and excinfo is not None and isinstance(excinfo.value, CudaoptError):
+        from pytest_cudaopt import collect
+
+        report.longrepr = collect.shown_collection_error(node, excinfo, excinfo.value)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    # A kernel that could not be judged points at its declaration, not at the line here that skipped it.
+    if _is_kernel_item(item) and report.when == "call" and isinstance(report.longrepr, tuple):
+        path, line, _ = item.reportinfo()
+        report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    # Reports and not this process's items: under pytest-xdist only reports get here.
+    properties = [
+        report.user_properties
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if isinstance(report, pytest.TestReport) and report.when == "call" and _has_row(report)
+    ]
+    if properties and config.get_verbosity() > -2:
+        _write_table(terminalreporter, properties)
+
+
+def _write_table(reporter: pytest.TerminalReporter, properties: Iterable[Properties]) -> None:
+    from pytest_cudaopt.table import Mood, rows_from, table_lines, table_title
+
+    markup = {
+        Mood.TITLE: {"bold": True},
+        Mood.GOOD: {"green": True},
+        Mood.BAD: {"red": True},
+        Mood.WARNING: {"yellow": True},
+    }
+    rows = rows_from(properties)
+    reporter.section(table_title(rows))
+    for line in table_lines(rows):
+        for text, mood in line:
+            reporter.write(text, **markup.get(mood, {}))
+        reporter.write_line("")
+
+
+def _has_row(report: pytest.TestReport) -> bool:
+    return any(str(name).startswith("cudaopt.") for name, _ in report.user_properties)
+
+
+def _is_kernel_item(item: pytest.Item) -> bool:
+    collect = sys.modules.get("pytest_cudaopt.collect")
+    return collect is not None and isinstance(item, collect.KernelItem)
+
+
+def _dest(field: str) -> str:
+    return f"cudaopt_{field}"

@@ -1,0 +1,97 @@
+"""A judged launch as files: a request that `cudaopt replay` executes again, with its inputs beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.cases import Case
+from pytest_cudaopt.compile import CompileFailure, compile_candidate, source_module
+from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.device import Device
+from pytest_cudaopt.errors import EnvironmentFault
+from pytest_cudaopt.evaluation import Budget
+from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.protocol import Buffer, Compile, Load, Measure, Read, Request
+from pytest_cudaopt.run import base_request, configure, launch_step
+
+# Read files must carry the nonce in their names; a fixed one makes the request the same every time.
+_NONCE = "replay"
+
+
+def write_replay(
+    kernel: Kernel,
+    candidate: Candidate,
+    case: Case,
+    case_id: str,
+    device: Device,
+    folder: Path,
+    budget: Budget,
+) -> Path | None:
+    """Write `CASE.json` and a folder of its files to `folder`; return its path.
+
+    The request compiles the source, launches once, reads the outputs back to `CASE/replay-OUTPUT.bin` and
+    measures. None if there is nothing to replay: the candidate does not compile or launches nothing.
+    Raises EnvironmentFault if the files cannot be written.
+    """
+    compiled = compile_candidate(kernel, candidate, device, budget)
+    if isinstance(compiled, CompileFailure):
+        return None
+    prepared = prepare(kernel, case, device)
+    launch = configure(candidate, prepared, compiled, device)
+    if isinstance(launch, Finding) or launch.is_empty:
+        return None
+    name = _file_name(case_id)
+    base = base_request(prepared, compiled, "replay", device, budget)
+    step = launch_step(prepared, compiled, launch)
+    outputs = [parameter.name for parameter in kernel.parameters if parameter.is_output]
+    request = replace(
+        base,
+        id=f"{kernel.name}/replay-{case_id}",
+        nonce=_NONCE,
+        directory=None,
+        modules=(source_module(kernel, candidate, device),),
+        buffers=tuple(_beside(buffer, name) for buffer in base.buffers),
+        steps=(
+            Compile(step.module),
+            Load(step.module),
+            step,
+            *(Read(output, f"{name}/{_NONCE}-{output}.bin") for output in outputs),
+            Measure(step.module, step.entry, step.grid, step.block, step.arguments, step.shared_bytes),
+        ),
+    )
+    return _write(request, prepared.files, folder, name)
+
+
+def _write(request: Request, files: dict[str, Path], folder: Path, name: str) -> Path:
+    path = folder / f"{name}.json"
+    try:
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for buffer, file in files.items():
+            shutil.copyfile(file, folder / name / f"{buffer}.bin")
+        path.write_text(json.dumps(request.to_json(), indent=2, allow_nan=False) + "\n")
+    except OSError as error:
+        raise EnvironmentFault(
+            f"replay files in {folder}",
+            expected="to be written",
+            got=error.strerror or str(error),
+            next_step="Free some space, or choose another results folder",
+        ) from error
+    return path
+
+
+def _beside(buffer: Buffer, name: str) -> Buffer:
+    """Name the initial contents relative to the request."""
+    if buffer.initial_file is None:
+        return buffer
+    return replace(buffer, initial_file=f"{name}/{buffer.name}.bin")
+
+
+def _file_name(case_id: str) -> str:
+    # A case may be labelled with anything.
+    return re.sub(r"[^\w.~-]", "_", case_id)

@@ -1,0 +1,320 @@
+"""Failures as text: what class of failure, what was seen, where in the source, how to run it again.
+
+Pure functions from evaluations and errors to lines; nothing here prints or reads a file.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.cases import Case
+from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.errors import (
+    CudaoptError,
+    DeclarationError,
+    EnvironmentFault,
+    HarnessError,
+    LaunchError,
+    ReferenceFault,
+    SourceError,
+    SourceLocation,
+)
+from pytest_cudaopt.evaluation import (
+    CaseOutcome,
+    CaseStatus,
+    Comparison,
+    Diagnostic,
+    Evaluation,
+    Latency,
+    Mismatch,
+    Status,
+)
+from pytest_cudaopt.finding import Finding
+
+_SHOWN_DIAGNOSTICS = 5
+_CONTEXT_LINES = 2
+
+
+class FailureClass(StrEnum):
+    """The first word of every failure: who has to look at it."""
+
+    WRONG = "WRONG"
+    FAULT = "FAULT"
+    COMPILE = "COMPILE"
+    FINDING = "FINDING"
+    LOST_PROPERTY = "LOST PROPERTY"
+    UNSUPPORTED = "UNSUPPORTED"
+    SOURCE = "SOURCE"
+    LAUNCH = "LAUNCH"
+    DECLARATION = "DECLARATION"
+    REFERENCE = "REFERENCE"
+    ENVIRONMENT = "ENVIRONMENT"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failure, ready to be shown: `headline` says what, `details` are lines below it.
+
+    `brief` is the headline for where there is no room for details.
+    """
+
+    kind: FailureClass
+    headline: str
+    details: tuple[str, ...] = ()
+    at: SourceLocation | None = None
+    brief: str = ""
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        return f"{self.kind}: {self.brief or self.headline}"
+
+    @property
+    def text(self) -> str:
+        return "\n".join([f"{self.kind}: {self.headline}", *self.details])
+
+
+_OF_STATUS = {
+    Status.COMPILE_ERROR: FailureClass.COMPILE,
+    Status.WRONG_RESULT: FailureClass.WRONG,
+    Status.FINDING: FailureClass.FINDING,
+    Status.LOST_PROPERTY: FailureClass.LOST_PROPERTY,
+    Status.FAULT: FailureClass.FAULT,
+    Status.NOT_JUDGED: FailureClass.UNSUPPORTED,
+}
+_OF_ERROR: tuple[tuple[type[CudaoptError], FailureClass], ...] = (
+    (SourceError, FailureClass.SOURCE),
+    (LaunchError, FailureClass.LAUNCH),
+    (ReferenceFault, FailureClass.REFERENCE),
+    (EnvironmentFault, FailureClass.ENVIRONMENT),
+    (HarnessError, FailureClass.ENVIRONMENT),
+    (DeclarationError, FailureClass.DECLARATION),
+)
+
+
+def describe_error(error: CudaoptError, base: Path) -> Failure:
+    """Return the failure an error of this package stands for; `base` shortens paths."""
+    kind = next((kind for type_, kind in _OF_ERROR if isinstance(error, type_)), FailureClass.DECLARATION)
+    details: list[str] = []
+    for label, part in (("expected", error.expected), ("got", error.got), ("next", error.next_step)):
+        if part is not None:
+            first, *rest = part.splitlines() or [""]
+            details += [f"  {label:<9} {first}", *(f"    {line}" for line in rest)]
+    if error.at is not None:
+        details.append(f"  {'at':<9} {shown_path(Path(error.at.file), base)}:{error.at.line}")
+    return Failure(kind, error.what, tuple(details), error.at, _brief(error))
+
+
+def describe_evaluation(kernel: Kernel, candidate: Candidate, evaluation: Evaluation, base: Path) -> Failure:
+    """Return the failure a rejected evaluation stands for, with excerpts of the candidate's source."""
+    source = _Source(candidate, shown_path(kernel.source, base))
+    kind = _OF_STATUS[evaluation.status]
+    if evaluation.status is Status.COMPILE_ERROR:
+        headline, details = _compile_part(evaluation, source)
+        return Failure(kind, headline, tuple(details), _place(evaluation, kernel, source))
+    failed = [outcome for outcome in evaluation.outcomes if outcome.status is not CaseStatus.PASSED]
+    details = []
+    for outcome in failed:
+        details += _outcome_lines(outcome, evaluation, source)
+    if not failed and evaluation.finding is not None:
+        details += _finding_lines(evaluation.finding, source)
+    return Failure(kind, _headline(evaluation, failed), tuple(details), _place(evaluation, kernel, source))
+
+
+def reproduce_lines(node_id: str, flags: Iterable[str], case: Case | None) -> list[str]:
+    """Return the command that runs this again, and the case to paste."""
+    command = " ".join(["pytest", shlex.quote(node_id), *flags])
+    return [f"reproduce: {command}", *([f"           {case}"] if case is not None else [])]
+
+
+def shown_path(path: Path, base: Path) -> str:
+    """Return `path` relative to `base` where it lies below it."""
+    return str(path.relative_to(base)) if path.is_relative_to(base) else str(path)
+
+
+def format_duration(ns: float) -> str:
+    """Write a duration with three significant digits and the unit a person would choose."""
+    for unit, scale in (("ns", 1.0), ("us", 1e3), ("ms", 1e6)):
+        # 999.5 would round to four digits.
+        if ns < 999.5 * scale:
+            return f"{_three_digits(ns / scale)} {unit}"
+    return f"{_three_digits(ns / 1e9)} s"
+
+
+def format_latency(latency: Latency) -> str:
+    """Write a latency with its kind, and what bounds it if a model says so."""
+    bound = f" ({latency.bound})" if latency.bound else ""
+    return f"{format_duration(latency.median_ns)} {latency.kind}{bound}"
+
+
+def excerpt(source: str, line: int, column: int = 0, context_lines: int = _CONTEXT_LINES) -> list[str]:
+    """Return the lines around `line`, marked, with a caret under `column` (from 1) if that is known."""
+    lines = source.splitlines()
+    if not 1 <= line <= len(lines):
+        return []
+    shown: list[str] = []
+    for number in range(max(1, line - context_lines), min(len(lines), line + context_lines) + 1):
+        text = lines[number - 1].expandtabs(4)
+        shown.append(f"  {'>' if number == line else ' '} {number:>4} | {text}".rstrip())
+        if number == line and column > 0:
+            before = lines[number - 1][: column - 1].expandtabs(4)
+            shown.append(f"         | {' ' * len(before)}^")
+    return shown
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The text that was compiled and the path to show for it."""
+
+    candidate: Candidate
+    path: str
+
+    def owns(self, file: str | None) -> bool:
+        return file is not None and Path(file).name == self.candidate.file
+
+    def place(self, file: str, line: int, column: int = 0) -> str:
+        shown = self.path if self.owns(file) else file
+        return f"{shown}:{line}{f':{column}' if column else ''}"
+
+    def excerpt(self, file: str | None, line: int | None, column: int = 0) -> list[str]:
+        if line is None or not self.owns(file):
+            return []
+        return excerpt(self.candidate.source, line, column)
+
+
+def _brief(error: CudaoptError) -> str:
+    expected = [f"expected {error.expected}"] if error.expected is not None else []
+    got = [f"got {error.got.splitlines()[0]}"] if error.got else []
+    return ": ".join([error.what, *([", ".join([*expected, *got])] if expected or got else [])])
+
+
+def _headline(evaluation: Evaluation, failed: Sequence[CaseOutcome]) -> str:
+    if evaluation.finding is not None:
+        return f"{evaluation.finding.kind}: {evaluation.finding.message}"
+    wrong = [one for outcome in failed for one in outcome.comparisons if not one.matches]
+    if wrong:
+        return f"{wrong[0].output}: {_mismatch_share(wrong[0])} differ from the reference"
+    return evaluation.reason or f"kernel '{evaluation.kernel}' was not accepted"
+
+
+def _place(evaluation: Evaluation, kernel: Kernel, source: _Source) -> SourceLocation | None:
+    """Return the line of the kernel's own file that is to blame, if one is known."""
+    errors = [d for d in evaluation.diagnostics if d.severity == "error" and source.owns(d.file)]
+    if evaluation.status is Status.COMPILE_ERROR and errors:
+        return SourceLocation(str(kernel.source), errors[0].line)
+    finding = evaluation.finding
+    if finding is not None and finding.line is not None and source.owns(finding.file):
+        return SourceLocation(str(kernel.source), finding.line)
+    return None
+
+
+def _compile_part(evaluation: Evaluation, source: _Source) -> tuple[str, list[str]]:
+    errors = [d for d in evaluation.diagnostics if d.severity == "error"]
+    details: list[str] = []
+    for diagnostic in (errors or evaluation.diagnostics)[:_SHOWN_DIAGNOSTICS]:
+        details += _diagnostic_lines(diagnostic, source)
+    if len(errors) > _SHOWN_DIAGNOSTICS:
+        details.append(f"  and {len(errors) - _SHOWN_DIAGNOSTICS} more errors")
+    if not errors:
+        return evaluation.reason or f"{source.path} does not compile", details
+    count = f"{len(errors)} errors, the first: " if len(errors) > 1 else ""
+    return f"{source.path}: {count}{errors[0].text.splitlines()[0]}", details
+
+
+def _diagnostic_lines(diagnostic: Diagnostic, source: _Source) -> list[str]:
+    place = source.place(diagnostic.file, diagnostic.line, diagnostic.column)
+    first, *rest = diagnostic.text.splitlines() or [""]
+    return [
+        f"  {place}: {diagnostic.severity}: {first}",
+        *(f"      {line}" for line in rest),
+        *source.excerpt(diagnostic.file, diagnostic.line, diagnostic.column),
+    ]
+
+
+def _outcome_lines(outcome: CaseOutcome, evaluation: Evaluation, source: _Source) -> list[str]:
+    sizes = ", ".join(f"{name}={value}" for name, value in outcome.case.sizes) or "no sizes"
+    launch = f", launched with {outcome.launch}" if outcome.launch is not None else ""
+    lines = [f"  {'case':<9} {sizes}{launch}, on {evaluation.device}"]
+    for comparison in outcome.comparisons:
+        if not comparison.matches:
+            lines += _comparison_lines(comparison)
+    finding = outcome.finding or evaluation.finding
+    if finding is not None:
+        lines += _finding_lines(finding, source)
+    return lines
+
+
+def _comparison_lines(comparison: Comparison) -> list[str]:
+    accepted = (
+        "exactly equal"
+        if comparison.rtol == comparison.atol == 0
+        else f"|got - expected| <= {comparison.atol:g} + {comparison.rtol:g} * |expected|"
+    )
+    lines = [
+        f"  {'output':<9} {comparison.output}: {_mismatch_share(comparison)} differ",
+        f"  {'accepted':<9} {accepted}",
+    ]
+    if comparison.worst is not None:
+        lines.append(f"  {'worst':<9} {_mismatch_text(comparison.output, comparison.worst)}")
+    labels = ["first", *[""] * len(comparison.first)]
+    for label, mismatch in zip(labels, comparison.first, strict=False):
+        lines.append(f"  {label:<9} {_mismatch_text(comparison.output, mismatch)}")
+    return lines
+
+
+def _mismatch_share(comparison: Comparison) -> str:
+    share = 100 * comparison.mismatched / comparison.elements
+    return f"{comparison.mismatched} of {comparison.elements} elements ({share:.3g} %)"
+
+
+def _mismatch_text(output: str, mismatch: Mismatch) -> str:
+    index = ", ".join(str(i) for i in mismatch.index)
+    parts = [f"{output}[{index}]: expected {_number(mismatch.expected)}, got {_number(mismatch.got)}"]
+    if mismatch.absolute is not None:
+        parts.append(f"abs {mismatch.absolute:.3g}")
+    if mismatch.relative is not None:
+        parts.append(f"rel {mismatch.relative:.3g}")
+    if mismatch.ulp is not None:
+        parts.append(f"{mismatch.ulp:.3g} ulp")
+    return ", ".join(parts)
+
+
+def _finding_lines(finding: Finding, source: _Source) -> list[str]:
+    lines: list[str] = []
+    if finding.buffer is not None:
+        lines.append(f"  {'access':<9} {_access_text(finding)}")
+    if finding.block is not None and finding.thread is not None:
+        lines.append(f"  {'by':<9} block {_extent(finding.block)}, thread {_extent(finding.thread)}")
+    if finding.instruction is not None:
+        lines.append(f"  {'executing':<9} {finding.instruction}")
+    if finding.file is not None and finding.line is not None:
+        lines.append(f"  {'at':<9} {source.place(finding.file, finding.line)}")
+        lines += source.excerpt(finding.file, finding.line)
+        for point in finding.inlined_from:
+            lines.append(f"  {'inlined':<9} at {source.place(point.file, point.line)}")
+    return lines
+
+
+def _access_text(finding: Finding) -> str:
+    element = "" if finding.element is None else f"[{finding.element}]"
+    of = "" if finding.elements is None else f", which has {finding.elements} elements"
+    size = "" if finding.bytes is None else f" ({finding.bytes} bytes)"
+    return f"{finding.access or 'access'} of {finding.buffer}{element}{of}{size}"
+
+
+def _extent(index: tuple[int, int, int]) -> str:
+    return f"({index[0]}, {index[1]}, {index[2]})"
+
+
+def _number(value: float | int | bool) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def _three_digits(value: float) -> str:
+    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:.{decimals}f}"

@@ -1,0 +1,179 @@
+"""The summary table: what each kernel's items found, as rows that travel in a test report.
+
+Rows become a report's user properties (so they survive pytest-xdist and reach JUnit files) and come back
+from them; `table_lines` lays them out. Nothing here prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+
+from pytest_cudaopt.evaluation import Evaluation, Latency, LatencyKind
+from pytest_cudaopt.report import format_duration, format_latency
+
+_PREFIX = "cudaopt."
+# Statuses of items that were skipped: nobody's fault.
+_UNDECIDED = frozenset({"unsupported", "not measured", "not started"})
+Properties = Sequence[tuple[str, Any]]
+
+
+class RowStage(StrEnum):
+    """What an item does; the first part of its id."""
+
+    CHECK = "check"
+    LATENCY = "latency"
+    OPTIMIZE = "optimize"
+
+
+class Mood(StrEnum):
+    """How a piece of text is meant, for whoever colours it."""
+
+    PLAIN = "plain"
+    TITLE = "title"
+    GOOD = "good"
+    BAD = "bad"
+    WARNING = "warning"
+
+
+Piece = tuple[str, Mood]
+Line = tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one item found; `position` is the case's place in the declaration.
+
+    Times are medians, for OPTIMIZE geometric means. `best` names the winner of a run if it is not the start.
+    """
+
+    kernel: str
+    stage: RowStage
+    position: int
+    case: str
+    status: str
+    device: str = ""
+    median_ns: float | None = None
+    kind: LatencyKind | None = None
+    bound: str | None = None
+    start_ns: float | None = None
+    best: str | None = None
+    attempts: int | None = None
+    folder: str | None = None
+    note: str | None = None
+
+    def properties(self) -> list[tuple[str, str | int | float]]:
+        """Return what is known as report properties."""
+        named = ((field.name, getattr(self, field.name)) for field in fields(self))
+        # StrEnum members are not plain strings to every serialiser.
+        return [
+            (_PREFIX + name, str(value) if isinstance(value, StrEnum) else value)
+            for name, value in named
+            if value not in (None, "")
+        ]
+
+    def with_latency(self, latency: Latency | None) -> Row:
+        if latency is None:
+            return self
+        return replace(self, median_ns=latency.median_ns, kind=latency.kind, bound=latency.bound)
+
+    @property
+    def latency(self) -> Latency | None:
+        if self.median_ns is None or self.kind is None:
+            return None
+        return Latency(self.kind, self.median_ns, bound=self.bound)
+
+
+def rows_from(many: Iterable[Properties]) -> list[Row]:
+    """Return the rows among reports' properties, in an order that does not depend on who ran first."""
+    rows: dict[tuple[str, int, str], Row] = {}
+    for properties in many:
+        found = {str(name).removeprefix(_PREFIX): value for name, value in properties if _is_ours(name)}
+        if found:
+            kind = LatencyKind(found["kind"]) if "kind" in found else None
+            row = Row(**{**found, "stage": RowStage(found["stage"]), "kind": kind})
+            rows[row.kernel, row.position, row.stage] = row
+    return [rows[key] for key in sorted(rows)]
+
+
+def rows_of(evaluation: Evaluation) -> list[Row]:
+    """Return a row per case of an evaluation of all stages."""
+    return [
+        Row(
+            evaluation.kernel,
+            RowStage.CHECK,
+            position,
+            outcome.case_id,
+            str(outcome.status),
+            evaluation.device,
+        ).with_latency(outcome.latency)
+        for position, outcome in enumerate(evaluation.outcomes)
+    ]
+
+
+def _is_ours(name: object) -> bool:
+    return str(name).startswith(_PREFIX)
+
+
+def table_title(rows: Iterable[Row]) -> str:
+    """Name the table, and the device if all rows share one."""
+    devices = {row.device for row in rows if row.device}
+    return f"CUDA kernels on {devices.pop()}" if len(devices) == 1 else "CUDA kernels"
+
+
+def table_lines(rows: Sequence[Row]) -> list[Line]:
+    """Lay out one block per kernel, one line per case, in the order of the rows."""
+    lines: list[Line] = []
+    devices = {row.device for row in rows if row.device}
+    case_width = max((len(row.case) for row in rows), default=0)
+    status_width = max((len(row.status) for row in rows), default=0)
+    for kernel, group in groupby(rows, key=lambda row: row.kernel):
+        own = list(group)
+        where = f" on {own[0].device}" if len(devices) > 1 and own[0].device else ""
+        lines.append(((kernel, Mood.TITLE), (where, Mood.PLAIN)))
+        for _, same_case in groupby(own, key=lambda row: row.position):
+            merged = list(same_case)
+            lines += _case_lines(merged, case_width, status_width)
+    return lines
+
+
+def _case_lines(rows: Sequence[Row], case_width: int, status_width: int) -> list[Line]:
+    # The worse status of check and latency is the one to see.
+    shown = next((row for row in rows if row.status != "passed"), rows[0])
+    texts = next((texts for row in rows if (texts := _latency_texts(row))), [])
+    first = (
+        (f"  {shown.case:<{case_width}}  ", Mood.PLAIN),
+        (f"{shown.status:<{status_width}}" if texts else shown.status, _mood(shown.status)),
+        (f"  {texts[0]}" if texts else "", Mood.PLAIN),
+    )
+    indent = " " * (2 + case_width + 2 + status_width + 2)
+    return [first, *(((indent + text, Mood.PLAIN),) for text in texts[1:])]
+
+
+def _mood(status: str) -> Mood:
+    if status == "passed":
+        return Mood.GOOD
+    return Mood.WARNING if status in _UNDECIDED else Mood.BAD
+
+
+def _latency_texts(row: Row) -> list[str]:
+    if row.stage is RowStage.OPTIMIZE:
+        return _optimize_texts(row)
+    return [format_latency(row.latency)] if row.latency is not None else []
+
+
+def _optimize_texts(row: Row) -> list[str]:
+    """Say what a run gained, where its records are, and what became of the source file."""
+    texts: list[str] = []
+    tried = f" in {row.attempts} attempts" if row.attempts is not None else ""
+    if row.latency is not None and row.start_ns is not None:
+        if row.best is None:
+            texts.append(f"{format_latency(row.latency)}, nothing faster found{tried}")
+        else:
+            speedup = row.start_ns / row.latency.median_ns
+            times = f"{format_duration(row.start_ns)} -> {format_latency(row.latency)}"
+            texts.append(f"{times}, {speedup:.2f}x with {row.best}{tried}")
+    return [*texts, *(text for text in (row.folder, row.note) if text is not None)]

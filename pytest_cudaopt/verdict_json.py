@@ -1,0 +1,172 @@
+"""An evaluation as the JSON that `cudaopt check --json` prints; schema 1."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pytest_cudaopt.evaluation import (
+    CaseOutcome,
+    CaseStatus,
+    Comparison,
+    Evaluation,
+    Latency,
+    LatencyKind,
+    Mismatch,
+    Status,
+)
+from pytest_cudaopt.report import Failure
+
+SCHEMA = 1
+Json = dict[str, Any]
+_NOT_CHECKED = (
+    "sizes and values other than those of the declared cases",
+    "races and uninitialised reads",
+    "what the starting kernel can do beyond the declared cases",
+)
+
+
+def evaluation_json(evaluation: Evaluation) -> Json:
+    """Return the verdict, its findings, cases and latency, and what was and was not proved."""
+    return {
+        "schema": SCHEMA,
+        "accepted": evaluation.accepted,
+        "status": str(evaluation.status),
+        "kernel": evaluation.kernel,
+        "candidate": evaluation.candidate,
+        "device": evaluation.device,
+        "reason": evaluation.reason,
+        "findings": _findings(evaluation),
+        "cases": [_case(outcome) for outcome in evaluation.outcomes],
+        "latency": _overall_latency(evaluation),
+        "certificate": {"proved": _proved(evaluation), "not_checked": _not_checked(evaluation)},
+    }
+
+
+def failure_json(failure: Failure, status: Status) -> Json:
+    """Return the answer where something other than a verdict came out."""
+    finding: Json = {"kind": failure.kind.lower(), "message": failure.brief or failure.headline}
+    if failure.at is not None:
+        finding |= {"file": failure.at.file, "line": failure.at.line}
+    if failure.details:
+        finding["details"] = [line.strip() for line in failure.details]
+    return {
+        "schema": SCHEMA,
+        "accepted": False,
+        "status": str(status),
+        "findings": [finding],
+        "cases": [],
+        "latency": None,
+        "certificate": {"proved": [], "not_checked": ["everything"]},
+    }
+
+
+def _findings(evaluation: Evaluation) -> list[Json]:
+    found: list[Json] = []
+    if evaluation.status is Status.COMPILE_ERROR:
+        found += [
+            {
+                "kind": "compile_error",
+                "message": diagnostic.text,
+                "file": diagnostic.file,
+                "line": diagnostic.line,
+                "column": diagnostic.column,
+            }
+            for diagnostic in evaluation.diagnostics
+            if diagnostic.severity == "error"
+        ]
+    for outcome in evaluation.outcomes:
+        for comparison in outcome.comparisons:
+            if not comparison.matches:
+                found.append(_wrong_result(outcome, comparison))
+        if outcome.finding is not None and outcome.finding != evaluation.finding:
+            found.append({**outcome.finding.to_json(), "case": outcome.case_id})
+    if evaluation.finding is not None and not (found and evaluation.status is Status.COMPILE_ERROR):
+        found.append(evaluation.finding.to_json())
+    return found
+
+
+def _wrong_result(outcome: CaseOutcome, comparison: Comparison) -> Json:
+    message = f"{comparison.output}: {comparison.mismatched} of {comparison.elements} elements differ"
+    return {
+        "kind": "wrong_result",
+        "message": message,
+        "case": outcome.case_id,
+        "output": comparison.output,
+        "worst": None if comparison.worst is None else _mismatch(comparison.worst),
+    }
+
+
+def _case(outcome: CaseOutcome) -> Json:
+    return {
+        "id": outcome.case_id,
+        "sizes": outcome.case.by_name,
+        "status": str(outcome.status),
+        "launch": None if outcome.launch is None else str(outcome.launch),
+        "outputs": [_comparison(comparison) for comparison in outcome.comparisons],
+        "latency": None if outcome.latency is None else _latency(outcome.latency),
+    }
+
+
+def _comparison(comparison: Comparison) -> Json:
+    return {
+        "output": comparison.output,
+        "elements": comparison.elements,
+        "mismatched": comparison.mismatched,
+        "rtol": comparison.rtol,
+        "atol": comparison.atol,
+        "max_absolute": _number(comparison.max_absolute),
+        "worst": None if comparison.worst is None else _mismatch(comparison.worst),
+    }
+
+
+def _mismatch(mismatch: Mismatch) -> Json:
+    return {
+        "index": list(mismatch.index),
+        "expected": _number(mismatch.expected),
+        "got": _number(mismatch.got),
+        "absolute": _number(mismatch.absolute),
+        "relative": _number(mismatch.relative),
+        "ulp": _number(mismatch.ulp),
+    }
+
+
+def _latency(latency: Latency) -> Json:
+    return {"kind": str(latency.kind), "median_ns": latency.median_ns, "bound": latency.bound}
+
+
+def _overall_latency(evaluation: Evaluation) -> Json | None:
+    kinds = {latency.kind for latency in evaluation.latencies.values()}
+    if not kinds:
+        return None
+    # No verdict without something to compare with: a gate gives one.
+    return {
+        "kind": str(kinds.pop()),
+        "verdict": None,
+        "geometric_mean_ns": evaluation.geometric_mean_ns,
+    }
+
+
+def _proved(evaluation: Evaluation) -> list[str]:
+    passed = [o.case_id for o in evaluation.outcomes if o.status is CaseStatus.PASSED and o.comparisons]
+    proved: list[str] = []
+    if evaluation.outcomes:
+        proved.append("compiles, with the declared parameter types")
+    if passed:
+        proved.append(f"matches the reference within tolerance at {', '.join(passed)}")
+        if evaluation.device.startswith("sim"):
+            proved.append("no access out of bounds or misaligned at these cases")
+    return proved
+
+
+def _not_checked(evaluation: Evaluation) -> list[str]:
+    kinds = {latency.kind for latency in evaluation.latencies.values()}
+    unmeasured = [] if LatencyKind.MEASURED in kinds else ["latency on a GPU"]
+    return [*_NOT_CHECKED, *unmeasured]
+
+
+def _number(value: float | int | bool | None) -> float | int | bool | str | None:
+    """JSON holds no non-finite number: they become the texts nan, inf, -inf."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

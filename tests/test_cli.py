@@ -1,0 +1,189 @@
+"""The `cudaopt` command: what it prints and what it answers to the shell."""
+
+import json
+
+import pytest
+
+JSON_KEYS = {"schema", "accepted", "status", "findings", "cases", "latency", "certificate"}
+YES, NO, NOT_JUDGED = 0, 1, 2
+
+
+def judged_json(result: pytest.RunResult) -> dict:
+    judged = json.loads(result.stdout.str())
+    assert set(judged) >= JSON_KEYS
+    assert judged["schema"] == 1
+    return judged
+
+
+def test_an_accepted_kernel_is_a_yes(project):
+    result = project.cudaopt("check", "test_scale.py::scale")
+
+    assert result.ret == YES
+    result.stdout.fnmatch_lines(["*scale: accepted on sim*", "*n51*passed*", "*n4096*passed*modelled*"])
+
+
+def test_json_says_what_was_and_was_not_proved(project):
+    result = project.cudaopt("check", "test_scale.py::scale", "--json")
+    judged = judged_json(result)
+
+    assert result.ret == YES
+    assert judged["accepted"] is True
+    assert judged["status"] == "accepted"
+    assert judged["findings"] == []
+    assert [case["id"] for case in judged["cases"]] == ["n51", "n4096"]
+    assert judged["latency"]["kind"] == "modelled"
+    assert any("n51" in proved for proved in judged["certificate"]["proved"])
+    assert "races and uninitialised reads" in judged["certificate"]["not_checked"]
+
+
+def test_another_source_is_judged_in_the_kernels_place(project):
+    project.write("faster.cu", (project.path / "scale.cu").read_text().replace("2.0f * x[i]", "x[i] + x[i]"))
+
+    assert project.cudaopt("check", "test_scale.py::scale", "faster.cu").ret == YES
+
+
+def test_a_wrong_candidate_is_a_no_with_its_finding(project):
+    project.write("wrong.cu", (project.path / "scale.cu").read_text().replace("2.0f", "3.0f"))
+    result = project.cudaopt("check", "test_scale.py::scale", "wrong.cu", "--json")
+    judged = judged_json(result)
+
+    assert result.ret == NO
+    assert (judged["accepted"], judged["status"]) == (False, "wrong_result")
+    assert judged["findings"][0]["kind"] == "wrong_result"
+    assert judged["findings"][0]["worst"]["index"]
+
+
+def test_a_candidate_that_does_not_compile_is_a_no_with_its_line(project):
+    project.write("broken.cu", (project.path / "scale.cu").read_text().replace("x[i];", "x[i]"))
+    judged = judged_json(project.cudaopt("check", "test_scale.py::scale", "broken.cu", "--json"))
+
+    assert judged["status"] == "compile_error"
+    assert (judged["findings"][0]["file"], judged["findings"][0]["line"]) == ("broken.cu", 5)
+
+
+def test_a_candidate_that_faults_is_a_no_with_the_element(project):
+    project.write("over.cu", (project.path / "scale.cu").read_text().replace("if (i < n) ", ""))
+    judged = judged_json(project.cudaopt("check", "test_scale.py::scale", "over.cu", "--json"))
+
+    assert judged["status"] == "fault"
+    assert judged["findings"][0]["kind"] == "illegal_address"
+    assert judged["findings"][0]["element"] == 51
+    assert judged["findings"][0]["line"] == 5
+
+
+def test_unreadable_directives_of_a_candidate_are_its_own_fault(project):
+    project.write("odd.cu", (project.path / "scale.cu").read_text().replace("@tune BLOCK", "@tune"))
+    result = project.cudaopt("check", "test_scale.py::scale", "odd.cu", "--json")
+
+    assert result.ret == NO
+    assert judged_json(result)["status"] == "compile_error"
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("test_scale.py", "*expected  MODULE::KERNEL*"),
+        ("test_nothing.py::scale", "*next      Test modules there: test_scale.py"),
+        ("test_scale.py::skale", "*got       kernels scale"),
+    ],
+)
+def test_a_kernel_that_cannot_be_found_could_not_be_judged(project, target, message):
+    result = project.cudaopt("check", target)
+
+    assert result.ret == NOT_JUDGED
+    result.stdout.fnmatch_lines(["DECLARATION: *", message])
+
+
+def test_a_module_that_raises_could_not_be_judged(project):
+    project.edit("test_scale.py", "@kernel", "1 / 0\n@kernel")
+    result = project.cudaopt("check", "test_scale.py::scale", "--json")
+
+    assert result.ret == NOT_JUDGED
+    assert "ZeroDivisionError" in judged_json(result)["findings"][0]["message"]
+
+
+def test_what_a_module_prints_is_kept_out_of_the_json(project):
+    project.edit("test_scale.py", "@kernel", "print('hello')\n@kernel")
+    result = project.cudaopt("check", "test_scale.py::scale", "--json")
+
+    assert judged_json(result)["accepted"]
+    assert "hello" in result.stderr.str()
+
+
+def test_a_missing_candidate_could_not_be_judged(project):
+    result = project.cudaopt("check", "test_scale.py::scale", "nowhere.cu")
+
+    assert result.ret == NOT_JUDGED
+    result.stdout.fnmatch_lines(["SOURCE: candidate", "  expected  a readable file nowhere.cu"])
+
+
+def test_a_lacking_environment_could_not_be_judged(project, monkeypatch):
+    monkeypatch.setenv("CUDAOPT_NVRTC", "/nowhere/libnvrtc.so.13")
+    result = project.cudaopt("check", "test_scale.py::scale", "--json")
+    judged = judged_json(result)
+
+    assert result.ret == NOT_JUDGED
+    assert judged["status"] == "not_judged"
+    assert judged["findings"][0]["kind"] == "environment"
+    assert judged["certificate"]["proved"] == []
+
+
+def test_a_wrong_option_is_named_by_the_commands_own_flag(project):
+    result = project.cudaopt("check", "test_scale.py::scale", "--device", "gpu")
+
+    assert result.ret == NOT_JUDGED
+    result.stdout.fnmatch_lines(["*--device on the command line*"])
+
+
+def test_a_kernel_of_a_package_can_import_its_neighbours(project):
+    project.write("pack/__init__.py", "")
+    project.write("pack/sizes.py", "SIZE = 51\n")
+    project.write("pack/scale.cu", (project.path / "scale.cu").read_text())
+    text = (project.path / "test_scale.py").read_text().replace("n=51", "n=SIZE")
+    project.write("pack/test_scale.py", "from .sizes import SIZE\n" + text)
+
+    assert project.cudaopt("check", "pack/test_scale.py::scale").ret == YES
+
+
+def test_doctor_finds_what_is_here(project):
+    result = project.cudaopt("doctor")
+
+    assert result.ret == YES
+    result.stdout.fnmatch_lines(
+        ["found *Python*", "found *harness*", "found *NVRTC*", "found *CUDA headers*", "found *sim*"]
+    )
+
+
+def test_doctor_says_no_where_something_is_missing(project, monkeypatch):
+    monkeypatch.setenv("CUDAOPT_NVRTC", "/nowhere/libnvrtc.so.13")
+    result = project.cudaopt("doctor")
+
+    assert result.ret == NO
+    result.stdout.fnmatch_lines(["missing *NVRTC*/nowhere/libnvrtc.so.13*", "*Correct CUDAOPT_NVRTC*"])
+
+
+def test_graph_prints_the_agents_steps(project):
+    result = project.cudaopt("graph")
+
+    assert result.ret == YES
+    result.stdout.fnmatch_lines(["graph TD;", "*evaluate --> decide;*"])
+
+
+def test_replay_executes_a_recorded_request(project):
+    project.run_alone("--optimize", "-k", "optimize").assert_outcomes(passed=1, deselected=3)
+    (request,) = (project.path / "results/run-001/replay").glob("*.json")
+    result = project.cudaopt("replay", str(request))
+
+    assert result.ret == YES
+    assert json.loads(result.stdout.str())["status"] == "ok"
+
+
+def test_replay_of_nothing_could_not_be_judged(project):
+    assert project.cudaopt("replay", "nowhere.json").ret == NOT_JUDGED
+
+
+def test_no_command_is_a_usage_error(project):
+    result = project.cudaopt()
+
+    assert result.ret == NOT_JUDGED
+    result.stderr.fnmatch_lines(["usage: cudaopt*"])

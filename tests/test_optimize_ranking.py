@@ -1,0 +1,66 @@
+"""When a candidate is better: the rules, one per row."""
+
+from __future__ import annotations
+
+import pytest
+from made_up_runs import evaluation
+
+from pytest_cudaopt.evaluation import Status
+from pytest_cudaopt.optimize.attempt import Decision
+from pytest_cudaopt.optimize.ranking import judge_challenger, judge_start
+
+START = {"a": 100.0, "b": 100.0}
+
+
+@pytest.mark.parametrize(
+    ("challenger", "incumbent", "expected"),
+    [
+        ({"a": 90.0, "b": 100.0}, START, Decision.NEW_BEST),
+        ({"a": 100.0, "b": 100.0}, START, Decision.NOT_FASTER),
+        ({"a": 110.0, "b": 95.0}, START, Decision.NOT_FASTER),
+        # Faster by far at one case does not pay for being slower at the other.
+        ({"a": 10.0, "b": 102.1}, START, Decision.CASE_SLOWER),
+        ({"a": 10.0, "b": 101.9}, START, Decision.NEW_BEST),
+        # Compared with the incumbent, not only with the start.
+        ({"a": 10.0, "b": 60.0}, {"a": 50.0, "b": 50.0}, Decision.CASE_SLOWER),
+        # Two steps of 1.9 % would add up: the start guards too.
+        ({"a": 10.0, "b": 103.8}, {"a": 50.0, "b": 101.9}, Decision.CASE_SLOWER),
+        ({"a": 10.0}, START, Decision.NOT_FASTER),
+        ({}, START, Decision.NOT_FASTER),
+    ],
+)
+def test_a_challenger_must_be_faster_overall_and_slower_nowhere(
+    challenger: dict[str, float], incumbent: dict[str, float], expected: Decision
+) -> None:
+    verdict = judge_challenger(
+        evaluation(challenger), evaluation(incumbent), evaluation(START), allow_slower=0.02
+    )
+    assert verdict.decision is expected
+
+
+def test_the_allowance_can_be_changed() -> None:
+    loser = evaluation({"a": 10.0, "b": 109.0})
+    start = evaluation(START)
+    assert judge_challenger(loser, start, start, allow_slower=0.1).decision is Decision.NEW_BEST
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status is not Status.ACCEPTED])
+def test_a_challenger_that_is_not_accepted_never_wins(status: Status) -> None:
+    fast = evaluation({"a": 1.0, "b": 1.0}, status=status, reason="y[3] is wrong")
+    start = evaluation(START)
+    verdict = judge_challenger(fast, start, start, allow_slower=0.02)
+    assert verdict.decision is Decision.NOT_ACCEPTED
+    assert verdict.reason == "y[3] is wrong"
+
+
+def test_a_case_that_got_slower_is_named_with_its_ratio() -> None:
+    start = evaluation(START)
+    reason = judge_challenger(evaluation({"a": 10.0, "b": 150.0}), start, start, allow_slower=0.02).reason
+    assert "1.500x" in reason
+    assert " b " in reason
+
+
+def test_a_start_that_is_not_accepted_is_not_optimised() -> None:
+    wrong = evaluation({}, status=Status.WRONG_RESULT, reason="y[3] is wrong")
+    assert judge_start(wrong).decision is Decision.NOT_ACCEPTED
+    assert judge_start(evaluation(START)).decision is Decision.START

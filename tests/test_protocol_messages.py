@@ -1,0 +1,261 @@
+"""Requests and answers as this package writes and reads them; test_protocol asks the real harness."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f32, i64
+from pytest_cudaopt.errors import HarnessError
+from pytest_cudaopt.evaluation import Diagnostic, LatencyKind, Resources
+from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.protocol import (
+    Access,
+    Answer,
+    AnswerStatus,
+    AskLimits,
+    Buffer,
+    BufferArgument,
+    CompareDigest,
+    Compile,
+    Copy,
+    Digest,
+    Entry,
+    Fill,
+    Launch,
+    Load,
+    Measure,
+    Module,
+    NullArgument,
+    Read,
+    ReadGuards,
+    Reload,
+    Request,
+    ScalarArgument,
+    SimOptions,
+    Step,
+    Write,
+    parse_line,
+)
+
+ARGUMENTS = (BufferArgument("x"), NullArgument(True), ScalarArgument("f32", "0000803f"))
+STEPS: tuple[Step, ...] = (
+    Compile("m"),
+    Load("m"),
+    Reload("m"),
+    Fill("x", "00ff"),
+    Copy("x", "y"),
+    Write("x", "x.bin"),
+    Launch("m", "k", (1, 2, 3), (32, 1, 1), ARGUMENTS, 64),
+    Read("x", "n-x.bin"),
+    ReadGuards("x"),
+    Digest("x"),
+    CompareDigest("x", "0" * 64),
+    Measure("m", "k", (1, 2, 3), (32, 1, 1), ARGUMENTS, 64, 1, 2),
+    AskLimits(),
+)
+MODULE = Module(
+    "m",
+    "a.cu",
+    source="int x;",
+    options=("-std=c++17",),
+    include=("/include",),
+    headers={"a.h": ""},
+    entries=(Entry("k", (("const float*", "float*"), ("int",))),),
+    ptx_file="m.ptx",
+    cubin_file="m.cubin",
+    lowered={"k": "_k"},
+    resources={"_k": Resources(1, 2, 3, 4, 5, 6)},
+)
+BUFFERS = (
+    Buffer("x", 16, Access.READ, 4, 4, 256, initial_file="x.bin", poison="f97f"),
+    Buffer("y", 16, alias="x"),
+)
+REQUEST = Request(
+    "id",
+    "n",
+    "sim",
+    STEPS,
+    "/folder",
+    1.5,
+    "/nvrtc.so",
+    SimOptions(2, "x86-64", "h200", 9),
+    (MODULE,),
+    BUFFERS,
+)
+
+
+def test_a_request_survives_the_way_out_and_back() -> None:
+    assert Request.from_json(REQUEST.to_json()) == REQUEST
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.DO)
+def test_every_step_names_what_it_does(step: Step) -> None:
+    written = replace(REQUEST, steps=(step,)).to_json()["steps"][0]
+    assert written["do"] == step.DO
+
+
+def test_a_request_is_spelled_as_the_protocol_says() -> None:
+    written = REQUEST.to_json()
+    assert written["protocol"] == 1
+    assert written["steps"][4] == {"do": "copy", "from": "x", "to": "y"}
+    assert written["steps"][6] == {
+        "do": "launch",
+        "module": "m",
+        "entry": "k",
+        "grid": [1, 2, 3],
+        "block": [32, 1, 1],
+        "arguments": [{"buffer": "x"}, {"null": True}, {"scalar": "f32", "value": "0000803f"}],
+        "shared_bytes": 64,
+    }
+    assert written["modules"][0]["entries"] == [
+        {"name": "k", "parameters": [["const float*", "float*"], ["int"]]}
+    ]
+    assert written["buffers"][1] == {"name": "y", "bytes": 16, "alias": "x"}
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"protocol": 2}, "request.protocol: expected 1, got 2"),
+        ({"tiemout_s": 1}, "request: expected keys among id, nonce"),
+        ({"steps": [{"do": "jump"}]}, "request.steps[0].do: expected one of compile, load"),
+        ({"buffers": [{"name": "x"}]}, "request.buffers[0]: expected a key 'bytes'"),
+    ],
+)
+def test_a_request_that_does_not_fit_is_refused(change: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(HarnessError) as caught:
+        Request.from_json({**REQUEST.to_json(), **change})
+    assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "argument"),
+    [
+        (f32, np.float32(1), ScalarArgument("f32", "0000803f")),
+        (i64, np.int64(-2), ScalarArgument("i64", "feffffffffffffff")),
+        (bf16, bf16.numpy.type(1), ScalarArgument("bf16", "803f")),
+        (bool_, np.bool_(True), ScalarArgument("bool", "01")),
+    ],
+    ids=str,
+)
+def test_a_scalar_travels_as_its_bytes(dtype: DType, value: Any, argument: ScalarArgument) -> None:
+    assert ScalarArgument.of(dtype, value) == argument
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.is_float], ids=str)
+def test_a_scalar_may_be_non_finite(dtype: DType) -> None:
+    value = np.asarray(np.nan).astype(dtype.numpy)[()]
+    assert len(ScalarArgument.of(dtype, value).value) == 2 * dtype.itemsize
+
+
+def answer(**changes: Any) -> dict[str, Any]:
+    return {"protocol": 1, "id": "id", "nonce": "n", "status": "ok", "device": "sim", "steps": [], **changes}
+
+
+def test_a_compile_answer_is_read() -> None:
+    diagnostic = {"file": "a.cu", "line": 3, "column": 0, "severity": "warning", "text": "unused"}
+    step = {
+        "do": "compile",
+        "diagnostics": [diagnostic],
+        "resources": {
+            "_k": {
+                "registers": 10,
+                "spill_store_bytes": 0,
+                "spill_load_bytes": 0,
+                "static_shared_bytes": 64,
+                "stack_bytes": 0,
+                "constant_bytes": 380,
+            }
+        },
+        "lowered": {"k": "_k"},
+        "cubin_sha256": "ab",
+    }
+    read = Answer.from_json(answer(steps=[step])).step("compile")
+    assert read.diagnostics == (Diagnostic("a.cu", 3, 0, "warning", "unused"),)
+    assert read.resources["_k"].static_shared_bytes == 64
+    assert read.lowered == {"k": "_k"}
+
+
+def test_a_modelled_latency_is_read() -> None:
+    latency = {
+        "median_ns": 59300.5,
+        "bound": "dram",
+        "terms_ns": {"dram": 1.0, "launch": 2},
+        "occupancy": {"blocks_per_sm": 8, "warps_per_sm": 64, "limited_by": "warps"},
+        "blocks_sampled": 3,
+        "blocks": 4,
+        "counters": {"blocks": 4},
+        "spread": 0.01,
+    }
+    step = {"do": "measure", "kind": "modelled", "latency": latency}
+    read = Answer.from_json(answer(steps=[step])).step("measure").latency
+    assert read is not None
+    assert (read.kind, read.median_ns, read.bound) == (LatencyKind.MODELLED, 59300.5, "dram")
+    assert read.terms_ns == (("dram", 1.0), ("launch", 2.0))
+    assert read.samples_ns == ()
+
+
+def test_a_measured_latency_is_read() -> None:
+    latency = {"median_ns": 2.5, "samples_ns": [2, 3.0]}
+    step = {"do": "measure", "kind": "measured", "latency": latency}
+    read = Answer.from_json(answer(steps=[step])).step("measure").latency
+    assert read is not None
+    assert (read.kind, read.samples_ns, read.bound) == (LatencyKind.MEASURED, (2.0, 3.0), None)
+
+
+def test_a_fault_is_read_with_its_step_and_diagnostics() -> None:
+    fault = {
+        "kind": "compile_error",
+        "step": 0,
+        "message": "2 errors",
+        "file": "a.cu",
+        "line": 3,
+        "diagnostics": [{"file": "a.cu", "line": 3, "column": 7, "severity": "error", "text": "no"}],
+    }
+    read = Answer.from_json(answer(status="fault", fault=fault))
+    assert read.status is AnswerStatus.FAULT
+    assert read.fault is not None
+    assert (read.fault.kind, read.fault.line, read.fault_step) == (FindingKind.COMPILE_ERROR, 3, 0)
+    assert str(read.diagnostics[0]) == "a.cu:3:7: error: no"
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"protocol": 0}, "answer.protocol: expected 1, got 0"),
+        ({"status": "fine"}, "answer.status: expected one of ok, fault, invalid"),
+        ({"surprise": 1}, "answer: expected keys among"),
+        ({"steps": [{"do": "load", "wall_ms": 3}]}, "answer.steps[0]: expected keys among do"),
+        ({"steps": [3]}, "answer.steps[0]"),
+        ({"fault": {"kind": "melted", "message": ""}}, "answer.fault: expected a fault with a known kind"),
+        ({"fault": 3}, "answer.fault: expected a fault with a known kind"),
+        (
+            {"steps": [{"do": "measure", "kind": "guessed", "latency": {"median_ns": 1.0}}]},
+            "answer.steps[0].kind: expected one of measured, modelled",
+        ),
+        (
+            {"steps": [{"do": "measure", "kind": "measured", "latency": {"median_ns": 0.0}}]},
+            "answer.steps[0].latency.median_ns: expected a number > 0",
+        ),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_refused(changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(HarnessError) as caught:
+        Answer.from_json(answer(**changes))
+    assert complaint in str(caught.value)
+
+
+def test_a_missing_step_is_named() -> None:
+    with pytest.raises(HarnessError, match="expected one 'launch' step, got 0"):
+        Answer.from_json(answer()).step("launch")
+
+
+@pytest.mark.parametrize("text", ["", "not json", '{"median_ns": NaN}', "[Infinity]"])
+def test_a_line_that_is_no_json_is_shown(text: str) -> None:
+    with pytest.raises(HarnessError) as caught:
+        parse_line(text, "greeting")
+    assert repr(text) in str(caught.value)

@@ -1,0 +1,205 @@
+"""Failure texts: their class first, then what was seen, where, and how to run it again."""
+
+from pathlib import Path
+
+import pytest
+from made_up_kernels import (
+    evaluation,
+    out_of_bounds,
+    scale_candidate,
+    scale_kernel,
+    source_folder,
+    wrong_outcome,
+)
+
+from pytest_cudaopt import case
+from pytest_cudaopt.errors import (
+    DeclarationError,
+    EnvironmentFault,
+    ExpressionError,
+    HarnessError,
+    LaunchError,
+    ReferenceFault,
+    SourceError,
+    SourceLocation,
+)
+from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Diagnostic, Latency, LatencyKind, Status
+from pytest_cudaopt.report import (
+    FailureClass,
+    describe_error,
+    describe_evaluation,
+    excerpt,
+    format_duration,
+    format_latency,
+    reproduce_lines,
+)
+
+
+def described(judged):
+    return describe_evaluation(scale_kernel(), scale_candidate(), judged, source_folder())
+
+
+def test_a_wrong_result_shows_share_tolerance_and_worst_element():
+    failure = described(evaluation(Status.WRONG_RESULT, outcomes=(wrong_outcome(),)))
+
+    assert failure.text.splitlines() == [
+        "WRONG: y: 12 of 51 elements (23.5 %) differ from the reference",
+        "  case      n=51, launched with grid=1 block=64, on sim (modelled h200)",
+        "  output    y: 12 of 51 elements (23.5 %) differ",
+        "  accepted  |got - expected| <= 1e-06 + 1e-05 * |expected|",
+        "  worst     y[50]: expected 2.5, got 2.75, abs 0.25, rel 0.1, 1.05e+06 ulp",
+        "  first     y[50]: expected 2.5, got 2.75, abs 0.25, rel 0.1, 1.05e+06 ulp",
+    ]
+
+
+def test_what_means_nothing_for_an_element_is_left_out():
+    outcome = wrong_outcome(expected=float("nan"), got=1.0, absolute=None, relative=None, ulp=None)
+
+    assert (
+        "worst     y[50]: expected nan, got 1\n"
+        in described(evaluation(Status.WRONG_RESULT, outcomes=(outcome,))).text
+    )
+
+
+def test_passed_cases_are_not_shown():
+    passed = CaseOutcome(case(n=64), "n64", CaseStatus.PASSED)
+    text = described(evaluation(Status.WRONG_RESULT, outcomes=(passed, wrong_outcome()))).text
+
+    assert "n=64" not in text
+
+
+def test_a_fault_shows_the_access_the_thread_and_the_line():
+    finding = out_of_bounds()
+    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FAULT, finding=finding)
+    failure = described(evaluation(Status.FAULT, outcomes=(outcome,), finding=finding))
+
+    assert failure.text.splitlines() == [
+        "FAULT: illegal_address: read outside of 'x'",
+        "  case      n=51, on sim (modelled h200)",
+        "  access    read of x[51], which has 51 elements (4 bytes)",
+        "  by        block (0, 0, 0), thread (51, 0, 0)",
+        "  executing ld.global.f32 %f1, [%rd4]",
+        "  at        scale.cu:4",
+        '       2 | extern "C" __global__ void scale(const float* x, float* y, int n) {',
+        "       3 |     int i = blockIdx.x * 64 + threadIdx.x;",
+        "  >    4 |     y[i] = 2.0f * x[i];",
+        "       5 | }",
+    ]
+    assert failure.at == SourceLocation(str(source_folder() / "scale.cu"), 4)
+
+
+def test_a_fault_in_a_header_has_no_excerpt_of_the_kernel():
+    finding = out_of_bounds()
+    elsewhere = type(finding)(finding.kind, finding.message, file="cuda_fp16.hpp", line=4)
+    failure = described(evaluation(Status.FAULT, finding=elsewhere))
+
+    assert "at        cuda_fp16.hpp:4" in failure.text
+    assert "2.0f" not in failure.text
+    assert failure.at is None
+
+
+def test_compile_errors_show_the_line_and_a_caret():
+    diagnostics = (
+        Diagnostic("scale.cu", 3, 9, "warning", "unused"),
+        Diagnostic("scale.cu", 4, 7, "error", 'identifier "x" is undefined'),
+        Diagnostic("scale.cu", 5, 0, "error", "expected a ;"),
+    )
+    failure = described(evaluation(Status.COMPILE_ERROR, diagnostics=diagnostics))
+
+    assert failure.text.splitlines()[:7] == [
+        'COMPILE: scale.cu: 2 errors, the first: identifier "x" is undefined',
+        '  scale.cu:4:7: error: identifier "x" is undefined',
+        '       2 | extern "C" __global__ void scale(const float* x, float* y, int n) {',
+        "       3 |     int i = blockIdx.x * 64 + threadIdx.x;",
+        "  >    4 |     y[i] = 2.0f * x[i];",
+        "         |          ^",
+        "       5 | }",
+    ]
+    assert "unused" not in failure.text
+    assert failure.at.line == 4
+
+
+def test_of_many_compile_errors_the_rest_is_counted():
+    errors = tuple(Diagnostic("scale.cu", line, 1, "error", f"number {line}") for line in range(1, 9))
+    text = described(evaluation(Status.COMPILE_ERROR, diagnostics=errors)).text
+
+    assert "number 5" in text
+    assert "number 6" not in text
+    assert "and 3 more errors" in text
+
+
+@pytest.mark.parametrize(
+    ("error_type", "kind"),
+    [
+        (SourceError, FailureClass.SOURCE),
+        (LaunchError, FailureClass.LAUNCH),
+        (ReferenceFault, FailureClass.REFERENCE),
+        (EnvironmentFault, FailureClass.ENVIRONMENT),
+        (HarnessError, FailureClass.ENVIRONMENT),
+        (DeclarationError, FailureClass.DECLARATION),
+        (ExpressionError, FailureClass.DECLARATION),
+    ],
+)
+def test_errors_have_a_class(error_type, kind):
+    assert describe_error(error_type("x"), Path("/")).kind is kind
+
+
+def test_an_error_shows_expected_got_next_and_place():
+    error = DeclarationError(
+        "cases", expected="one", got="none\nat all", next_step="Add one", at=SourceLocation("/a/test_b.py", 3)
+    )
+    failure = describe_error(error, Path("/a"))
+
+    assert failure.text.splitlines() == [
+        "DECLARATION: cases",
+        "  expected  one",
+        "  got       none",
+        "    at all",
+        "  next      Add one",
+        "  at        test_b.py:3",
+    ]
+    assert failure.summary == "DECLARATION: cases: expected one, got none"
+
+
+def test_the_reproduce_line_can_be_pasted_into_a_shell():
+    assert reproduce_lines("tests/test_a.py::k[check-n1]", ["--cudaopt-device=sim"], case(n=1)) == [
+        "reproduce: pytest 'tests/test_a.py::k[check-n1]' --cudaopt-device=sim",
+        "           case(n=1)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (0.5, "0.50 ns"),
+        (9.996, "10.0 ns"),
+        (850, "850 ns"),
+        (999.4, "999 ns"),
+        (999.6, "1.00 us"),
+        (59_300, "59.3 us"),
+        (123_456_789, "123 ms"),
+        (2.5e9, "2.50 s"),
+    ],
+)
+def test_durations_have_three_digits_and_a_sensible_unit(ns, text):
+    assert format_duration(ns) == text
+
+
+def test_latency_never_goes_without_its_kind():
+    assert format_latency(Latency(LatencyKind.MODELLED, 12_300.0, bound="dram")) == "12.3 us modelled (dram)"
+    assert format_latency(Latency(LatencyKind.MEASURED, 12_300.0)) == "12.3 us measured"
+
+
+def test_an_excerpt_of_a_line_that_is_not_there_is_empty():
+    assert excerpt("a\nb\n", 3) == []
+    assert excerpt("a\nb\n", 0) == []
+
+
+def test_an_excerpt_stops_at_the_ends_of_the_file():
+    assert excerpt("a\nb", 1, context_lines=5) == ["  >    1 | a", "       2 | b"]
+
+
+def test_a_caret_stands_under_its_column_after_tabs():
+    marked, caret = excerpt("\tx = y;", 1, column=6, context_lines=0)
+
+    assert marked[caret.index("^")] == "y"

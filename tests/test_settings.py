@@ -1,0 +1,132 @@
+"""Options: one declaration each, read alike from every source, wrong values named with their source."""
+
+import dataclasses
+
+import pytest
+
+from pytest_cudaopt.errors import SettingsError
+from pytest_cudaopt.settings import OPTIONS, Settings, resolve
+
+BY_FIELD = {option.field: option for option in OPTIONS}
+
+
+def test_nothing_given_means_defaults():
+    settings = resolve({}, {}, {})
+
+    assert settings == Settings(**{option.field: option.default for option in OPTIONS})
+    assert not settings.optimize
+    assert settings.device == "auto"
+
+
+def test_every_setting_has_exactly_one_option():
+    assert [option.field for option in OPTIONS] == [field.name for field in dataclasses.fields(Settings)]
+
+
+@pytest.mark.parametrize("spelling", ["flag", "ini", "env", "cli_flag"])
+def test_no_two_options_share_a_spelling(spelling):
+    spelt = [getattr(option, spelling) for option in OPTIONS]
+
+    assert len(set(spelt)) == len(spelt)
+
+
+def test_pytest_options_cannot_collide_with_other_plugins():
+    assert [o.flag for o in OPTIONS if not o.flag.startswith(("--optimize", "--cudaopt-"))] == []
+
+
+@pytest.mark.parametrize(
+    ("field", "flag", "ini", "env", "cli_flag"),
+    [
+        ("device", "--cudaopt-device", "cudaopt_device", "CUDAOPT_DEVICE", "--device"),
+        (
+            "max_iterations",
+            "--optimize-max-iterations",
+            "optimize_max_iterations",
+            "CUDAOPT_OPTIMIZE_MAX_ITERATIONS",
+            "--optimize-max-iterations",
+        ),
+        ("timeout_s", "--cudaopt-timeout", "cudaopt_timeout", "CUDAOPT_TIMEOUT", "--timeout"),
+    ],
+)
+def test_spellings_follow_from_the_flag(field, flag, ini, env, cli_flag):
+    option = BY_FIELD[field]
+
+    assert (option.flag, option.ini, option.env, option.cli_flag) == (flag, ini, env, cli_flag)
+
+
+def test_command_line_wins_over_environment_over_ini():
+    command_line, environ, ini = {"threads": "1"}, {"CUDAOPT_THREADS": "2"}, {"threads": "3"}
+
+    assert resolve(command_line, environ, ini).threads == 1
+    assert resolve({}, environ, ini).threads == 2
+    assert resolve({}, {}, ini).threads == 3
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "value"),
+    [
+        ("optimize", "yes", True),
+        ("optimize", "Off", False),
+        ("optimize", True, True),
+        ("max_iterations", " 12 ", 12),
+        ("model", "offline", "offline"),
+        ("device", "cuda:11", "cuda:11"),
+        ("require", "gpu, ", frozenset({"gpu"})),
+        ("require", "", frozenset()),
+        ("timeout_s", "300s", 300.0),
+        ("timeout_s", "0.5", 0.5),
+        ("results", "out/runs", "out/runs"),
+    ],
+)
+def test_values_are_read(field, text, value):
+    assert getattr(resolve({field: text}, {}, {}), field) == value
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "expected"),
+    [
+        ("optimize", "maybe", "true or false"),
+        ("max_iterations", "0", "a whole number of at least 1"),
+        ("max_iterations", "many", "a whole number of at least 1"),
+        ("threads", "-1", "a whole number of at least 0"),
+        ("seed", "1.5", "a whole number of at least 0"),
+        ("model", "gpt-5", "offline, the only proposer of this version (language models come later)"),
+        ("model", "replay:run.jsonl", "offline, the only proposer of this version"),
+        ("device", "gpu", "auto, sim or cuda:N"),
+        ("device", "cuda", "auto, sim or cuda:N"),
+        ("require", "gpu,tpu", "a comma-separated list of gpu"),
+        ("timeout_s", "0", "seconds greater than 0"),
+        ("timeout_s", "nan", "seconds greater than 0"),
+        ("results", "", "a folder"),
+    ],
+)
+def test_wrong_values_say_what_was_expected(field, text, expected):
+    with pytest.raises(SettingsError) as raised:
+        resolve({field: text}, {}, {})
+
+    assert expected in str(raised.value)
+    assert f"got '{text}'" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("sources", "named"),
+    [
+        (({"device": "x"}, {}, {}), "--cudaopt-device on the command line"),
+        (({}, {"CUDAOPT_DEVICE": "x"}, {}), "CUDAOPT_DEVICE in the environment"),
+        (({}, {}, {"device": "x"}), "cudaopt_device in the ini file"),
+    ],
+)
+def test_a_wrong_value_names_where_it_came_from(sources, named):
+    with pytest.raises(SettingsError, match=named):
+        resolve(*sources)
+
+
+def test_another_command_line_is_named_by_its_own_flags():
+    with pytest.raises(SettingsError, match=r"^--device on the command line"):
+        resolve({"device": "x"}, {}, {}, flag_of=lambda option: option.cli_flag)
+
+
+def test_only_what_changes_a_result_is_needed_to_reproduce_it():
+    settings = resolve({"device": "sim", "threads": "3", "results": "elsewhere"}, {}, {})
+
+    assert settings.differing_flags() == ["--cudaopt-device=sim"]
+    assert resolve({}, {}, {}).differing_flags() == []

@@ -1,0 +1,120 @@
+"""The summary table: rows survive the way through a report, and are laid out the same for any order."""
+
+import json
+
+import pytest
+
+from pytest_cudaopt.evaluation import LatencyKind
+from pytest_cudaopt.table import Mood, Row, RowStage, rows_from, table_lines, table_title
+
+SIM = "sim (modelled h200)"
+CHECK = Row("test_a.py::scale", RowStage.CHECK, 0, "n51", "passed", SIM)
+SLOW = Row("test_a.py::scale", RowStage.CHECK, 1, "n4096", "passed", SIM)
+LATENCY = Row(
+    "test_a.py::scale",
+    RowStage.LATENCY,
+    1,
+    "n4096",
+    "passed",
+    SIM,
+    median_ns=12_300.0,
+    kind=LatencyKind.MODELLED,
+    bound="dram",
+)
+OPTIMIZE = Row(
+    "test_a.py::scale",
+    RowStage.OPTIMIZE,
+    2,
+    "optimize",
+    "passed",
+    SIM,
+    median_ns=8_000.0,
+    kind=LatencyKind.MODELLED,
+    start_ns=12_000.0,
+    best="BLOCK=128",
+    attempts=3,
+    folder="results/run-001",
+    note="scale.cu stays as it is",
+)
+ALL = [CHECK, SLOW, LATENCY, OPTIMIZE]
+
+
+def texts(rows):
+    return ["".join(text for text, _ in line).rstrip() for line in table_lines(rows)]
+
+
+@pytest.mark.parametrize("row", ALL)
+def test_a_row_survives_a_report(row):
+    # pytest-xdist moves plain values only; JSON is stricter still.
+    properties = json.loads(json.dumps(row.properties()))
+
+    assert rows_from([properties]) == [row]
+
+
+def test_other_plugins_properties_are_ignored():
+    assert rows_from([[("owner", "me"), ("cudaopts", 1)]]) == []
+
+
+def test_the_order_does_not_depend_on_who_finished_first():
+    assert rows_from([row.properties() for row in reversed(ALL)]) == ALL
+
+
+def test_check_and_latency_of_a_case_share_a_line():
+    assert texts(ALL) == [
+        "test_a.py::scale",
+        "  n51       passed",
+        "  n4096     passed  12.3 us modelled (dram)",
+        "  optimize  passed  12.0 us -> 8.00 us modelled, 1.50x with BLOCK=128 in 3 attempts",
+        "                    results/run-001",
+        "                    scale.cu stays as it is",
+    ]
+
+
+def test_the_worse_status_of_a_case_is_shown():
+    wrong = Row(SLOW.kernel, RowStage.CHECK, 1, "n4096", "wrong", SIM)
+
+    assert texts([wrong, LATENCY])[1] == "  n4096  wrong   12.3 us modelled (dram)"
+
+
+def test_a_run_that_found_nothing_faster_says_so():
+    row = Row(
+        "k",
+        RowStage.OPTIMIZE,
+        1,
+        "optimize",
+        "passed",
+        SIM,
+        9e3,
+        LatencyKind.MODELLED,
+        start_ns=9e3,
+        attempts=4,
+    )
+
+    assert "9.00 us modelled, nothing faster found in 4 attempts" in texts([row])[1]
+
+
+def test_the_device_is_in_the_title_if_there_is_one():
+    assert table_title(ALL) == f"CUDA kernels on {SIM}"
+    assert texts(ALL)[0] == "test_a.py::scale"
+
+
+def test_several_devices_are_named_per_kernel():
+    other = Row("test_b.py::k", RowStage.CHECK, 0, "n1", "passed", "cuda:0 (H200)")
+
+    assert table_title([CHECK, other]) == "CUDA kernels"
+    assert texts([CHECK, other])[2] == "test_b.py::k on cuda:0 (H200)"
+
+
+@pytest.mark.parametrize(
+    ("status", "mood"),
+    [
+        ("passed", Mood.GOOD),
+        ("unsupported", Mood.WARNING),
+        ("not measured", Mood.WARNING),
+        ("wrong", Mood.BAD),
+    ],
+)
+def test_a_status_has_its_mood(status, mood):
+    (_, line) = table_lines([Row("k", RowStage.CHECK, 0, "n1", status)])
+
+    assert (status, mood) in line

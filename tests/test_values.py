@@ -1,0 +1,112 @@
+"""Generators of input values, and what users' callables may return."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pytest_cudaopt import integers, normal, uniform
+from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f16, f32, i8, i32, u8
+from pytest_cudaopt.errors import DeclarationError
+from pytest_cudaopt.values import Drawing, as_source, default_source
+
+
+def drawing(dtype: DType, *shape: int, seed: int = 1, **sizes: int) -> Drawing:
+    return Drawing(np.random.default_rng(seed), sizes, {}, shape, dtype)
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_the_default_gives_the_wanted_shape_and_dtype(dtype: DType) -> None:
+    array = default_source(dtype).draw(drawing(dtype, 3, 5))
+    assert (array.shape, array.dtype) == ((3, 5), dtype.numpy)
+
+
+def test_the_same_generator_state_gives_the_same_bytes() -> None:
+    first, again, other = (normal().draw(drawing(f32, 100, seed=s)).tobytes() for s in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_uniform_stays_in_its_bounds() -> None:
+    array = uniform(2, 3).draw(drawing(f32, 10_000))
+    assert 2 <= array.min() < 2.01
+    assert 2.99 < array.max() <= 3
+
+
+def test_normal_has_its_mean_and_deviation() -> None:
+    array = normal(5, 2).draw(drawing(f32, 100_000))
+    assert abs(array.mean() - 5) < 0.05
+    assert abs(array.std() - 2) < 0.05
+
+
+def test_integers_include_both_ends_and_may_depend_on_sizes() -> None:
+    array = integers(0, "n - 1").draw(drawing(i32, 1000, n=3))
+    assert sorted(set(array.tolist())) == [0, 1, 2]
+
+
+def test_integers_refuse_an_empty_range_with_its_values() -> None:
+    with pytest.raises(DeclarationError, match=r"integers\(0, n - 1\): expected low <= high, got 0 > -1"):
+        integers(0, "n - 1").draw(drawing(i32, 4, n=0))
+
+
+def test_default_integers_fit_the_narrowest_type() -> None:
+    for dtype in (i8, u8):
+        array = default_source(dtype).draw(drawing(dtype, 1000)).astype(int)
+        assert bool(array.min() < 0) is (dtype is i8)
+        assert array.max() <= 100
+
+
+@pytest.mark.parametrize(
+    ("dtype", "returned"),
+    [
+        (f32, np.zeros(4, np.float32)),
+        (f32, np.zeros(4)),
+        (f32, [1, 2, 3, 4]),
+        (f16, np.zeros(4)),
+        (bf16, np.zeros(4)),
+        (bf16, np.zeros(4, ml_dtypes.bfloat16)),
+        (i32, np.zeros(4, np.int64)),
+        (bool_, np.zeros(4, bool)),
+    ],
+)
+def test_a_callable_may_return_what_converts_without_changing_kind(dtype: DType, returned: Any) -> None:
+    array = as_source(lambda rng, sizes, drawn: returned).draw(drawing(dtype, 4))
+    assert array.dtype == dtype.numpy
+
+
+@pytest.mark.parametrize(
+    ("dtype", "returned", "complaint"),
+    [
+        (f32, np.zeros(3), "expected an array of shape (4,), got shape (3,)"),
+        (i32, np.zeros(4), "expected dtype i32 or one that converts to it"),
+        (bool_, np.zeros(4, int), "expected dtype bool_"),
+        (f32, np.zeros(4, complex), "expected dtype f32"),
+    ],
+)
+def test_a_callable_that_returns_something_else_is_refused(
+    dtype: DType, returned: Any, complaint: str
+) -> None:
+    def wrongly(rng: Any, sizes: Any, drawn: Any) -> Any:
+        return returned
+
+    with pytest.raises(DeclarationError) as caught:
+        as_source(wrongly).draw(drawing(dtype, 4))
+    assert "values= callable wrongly" in str(caught.value)
+    assert complaint in str(caught.value)
+
+
+def test_a_callable_sees_sizes_and_earlier_arrays_as_copies() -> None:
+    earlier = {"offsets": np.arange(3)}
+    seen: dict[str, Any] = {}
+
+    def look(rng: Any, sizes: Any, drawn: Any) -> Any:
+        seen.update(sizes=sizes, drawn=drawn)
+        return np.zeros(2)
+
+    as_source(look).draw(Drawing(np.random.default_rng(0), {"n": 2}, earlier, (2,), f32))
+    assert seen["sizes"] == {"n": 2}
+    assert seen["drawn"]["offsets"] is earlier["offsets"]
+    assert seen["drawn"] is not earlier

@@ -1,0 +1,118 @@
+"""The JSON of a verdict: complete, readable by any JSON parser, honest about what was not checked."""
+
+import json
+
+import pytest
+from made_up_kernels import DEVICE, evaluation, out_of_bounds, wrong_outcome
+
+from pytest_cudaopt import case
+from pytest_cudaopt.errors import EnvironmentFault, SourceLocation
+from pytest_cudaopt.evaluation import (
+    CaseOutcome,
+    CaseStatus,
+    Comparison,
+    Diagnostic,
+    Latency,
+    LatencyKind,
+    Status,
+)
+from pytest_cudaopt.report import Failure, FailureClass
+from pytest_cudaopt.verdict_json import evaluation_json, failure_json
+
+
+def passed(*, latency=None):
+    return CaseOutcome(
+        case(n=51), "n51", CaseStatus.PASSED, comparisons=(Comparison("y", 51, 0, 0, 0),), latency=latency
+    )
+
+
+def test_an_accepted_kernel():
+    latency = Latency(LatencyKind.MODELLED, 12_300.0, bound="dram")
+    judged = evaluation_json(evaluation(Status.ACCEPTED, outcomes=(passed(latency=latency),)))
+
+    assert (judged["schema"], judged["accepted"], judged["status"]) == (1, True, "accepted")
+    assert judged["device"] == DEVICE
+    assert judged["findings"] == []
+    assert judged["cases"][0]["latency"] == {"kind": "modelled", "median_ns": 12_300.0, "bound": "dram"}
+    assert judged["latency"]["kind"] == "modelled"
+    assert judged["latency"]["geometric_mean_ns"] == pytest.approx(12_300.0)
+
+
+def test_a_modelled_latency_is_not_one_on_a_gpu():
+    modelled = Latency(LatencyKind.MODELLED, 1.0)
+    measured = Latency(LatencyKind.MEASURED, 1.0)
+
+    def not_checked(latency):
+        judged = evaluation_json(evaluation(Status.ACCEPTED, outcomes=(passed(latency=latency),)))
+        return judged["certificate"]["not_checked"]
+
+    assert "latency on a GPU" in not_checked(modelled)
+    assert "latency on a GPU" not in not_checked(measured)
+
+
+def test_only_cases_that_passed_count_as_proved():
+    judged = evaluation_json(evaluation(Status.WRONG_RESULT, outcomes=(wrong_outcome(),)))
+
+    assert not any("matches the reference" in proved for proved in judged["certificate"]["proved"])
+
+
+def test_non_finite_numbers_become_texts():
+    outcome = wrong_outcome(expected=float("inf"), got=float("nan"), absolute=None, relative=None, ulp=None)
+    judged = evaluation_json(evaluation(Status.WRONG_RESULT, outcomes=(outcome,)))
+    worst = json.loads(json.dumps(judged, allow_nan=False))["findings"][0]["worst"]
+
+    assert (worst["expected"], worst["got"], worst["absolute"]) == ("inf", "nan", None)
+
+
+def test_a_compile_error_is_a_finding_per_error():
+    diagnostics = (
+        Diagnostic("scale.cu", 3, 0, "warning", "unused"),
+        Diagnostic("scale.cu", 4, 7, "error", "undefined"),
+    )
+    judged = evaluation_json(evaluation(Status.COMPILE_ERROR, diagnostics=diagnostics))
+
+    assert judged["findings"] == [
+        {"kind": "compile_error", "message": "undefined", "file": "scale.cu", "line": 4, "column": 7}
+    ]
+    assert judged["certificate"]["proved"] == []
+
+
+def test_a_fault_is_one_finding_with_its_place():
+    finding = out_of_bounds()
+    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FAULT, finding=finding)
+    judged = evaluation_json(evaluation(Status.FAULT, outcomes=(outcome,), finding=finding))
+
+    assert len(judged["findings"]) == 1
+    assert judged["findings"][0]["kind"] == "illegal_address"
+    assert judged["findings"][0]["line"] == 4
+
+
+def test_what_prevented_a_verdict_is_a_finding():
+    failure = Failure(
+        FailureClass.ENVIRONMENT,
+        "NVRTC",
+        ("  next      Install it",),
+        SourceLocation("a.py", 3),
+        "NVRTC: gone",
+    )
+    judged = failure_json(failure, Status.NOT_JUDGED)
+
+    assert (judged["accepted"], judged["status"]) == (False, "not_judged")
+    assert judged["findings"] == [
+        {
+            "kind": "environment",
+            "message": "NVRTC: gone",
+            "file": "a.py",
+            "line": 3,
+            "details": ["next      Install it"],
+        }
+    ]
+    assert judged["certificate"] == {"proved": [], "not_checked": ["everything"]}
+
+
+def test_both_answers_have_the_same_required_keys():
+    required = {"schema", "accepted", "status", "findings", "cases", "latency", "certificate"}
+    failure = Failure(FailureClass.ENVIRONMENT, str(EnvironmentFault("x")))
+
+    assert required <= set(failure_json(failure, Status.NOT_JUDGED))
+    assert required <= set(evaluation_json(evaluation(Status.ACCEPTED)))
