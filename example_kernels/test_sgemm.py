@@ -10,7 +10,7 @@ from pytest_cudaopt import In, Out, case, f32, i32, kernel, work
         case(m=1, n=1, k=1),
         case(m=33, n=65, k=17),
         case(m=127, n=61, k=131),
-        case(m=512, n=384, k=256, measure=True),
+        case(m=1024, n=1536, k=128, measure=True),
     ],
     # Terms of both signs cancel: the error is that of the terms, not of the small sum they leave.
     rtol=1e-5,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -65,6 +66,16 @@ def bind(kernel: Kernel, one: Case) -> Arguments:
                 at=error.at or kernel.location,
             ) from error
     return Arguments(sizes, shapes, arrays, scalars)
+
+
+def needed_bytes(kernel: Kernel, one: Case) -> int:
+    """Return the host memory judging `one` takes at least: every array as stored, as file, and as float64."""
+    sizes = kernel.all_sizes(one)
+    return sum(
+        math.prod(extent.evaluate(sizes) for extent in parameter.shape) * (2 * parameter.dtype.itemsize + 8)
+        for parameter in kernel.parameters
+        if parameter.is_array
+    )
 
 
 def _shape(parameter: Parameter, sizes: Mapping[str, int]) -> Shape:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +65,7 @@ class KernelItem(pytest.Function):
 def items_of(collector: pytest.Module, name: str, kernel: Kernel) -> list[pytest.Item]:
     """Return the items of a kernel found under `name`; none for an alias or an imported kernel."""
     first_name = next((key for key, value in vars(collector.obj).items() if value is kernel), name)
-    declared_here = Path(kernel.location.file).resolve() == collector.path.resolve()
-    if first_name != name or not declared_here:
+    if first_name != name or _is_imported(kernel, collector):
         return []
     optimize = KernelSession.of(collector.config).settings.optimize
     return [_item(collector, name, work) for work in _works(collector, name, kernel, optimize=optimize)]
@@ -90,6 +91,18 @@ def shown_collection_error(
     at = error.at or SourceLocation(str(collector.path), own_lines[-1] if own_lines else 1)
     failure = report.describe_error(error.located(at), collector.config.rootpath)
     return shown(failure.summary, [failure.text], at)
+
+
+def _is_imported(kernel: Kernel, collector: pytest.Module) -> bool:
+    """True if another module declares `kernel` and holds it; one that a function made there belongs here."""
+    file = kernel.location.file
+    if Path(file).resolve() == collector.path.resolve():
+        return False
+    # sys.modules may hold anything.
+    spaces = [getattr(module, "__dict__", {}) for module in list(sys.modules.values())]
+    return any(
+        value is kernel for space in spaces if space.get("__file__") == file for value in space.values()
+    )
 
 
 def _works(collector: pytest.Module, name: str, kernel: Kernel, *, optimize: bool) -> Iterator[Work]:
@@ -135,9 +148,15 @@ def _test_function(work: Work) -> Callable[..., None]:
 def _announcer(config: pytest.Config) -> Announce:
     """Return where lines about work in progress go: to a terminal somebody may be watching, else nowhere."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
+    capture = config.pluginmanager.get_plugin("capturemanager")
     # pytest's own signs of a CI log.
     in_ci = any(name in os.environ for name in ("CI", "BUILD_NUMBER"))
     if reporter is None or not reporter.isatty or in_ci or config.get_verbosity() < 0:
         return lambda line: None
-    announce: Announce = reporter.write_line
+
+    def announce(line: str) -> None:
+        # While a test runs, pytest captures even its own reporter.
+        with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
+            reporter.write_line(line)
+
     return announce

@@ -133,7 +133,7 @@ class Harness:
             raise HarnessError(
                 f"request '{request.id}'",
                 expected="a request the harness accepts",
-                got=answer.fault.message if answer.fault else "status invalid",
+                got=answer.fault.message.rstrip(".") if answer.fault else "status invalid",
                 next_step="Please report this as a bug of pytest-cudaopt",
             )
         if answer.nonce != request.nonce:

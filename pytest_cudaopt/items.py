@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
 from pytest_cudaopt.errors import CudaoptError
-from pytest_cudaopt.evaluation import Budget, Plan, Stage, Status
+from pytest_cudaopt.evaluation import Budget, CaseStatus, Plan, Stage, Status
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.report import Failure
 from pytest_cudaopt.table import Row, RowStage
@@ -117,7 +117,11 @@ def _rejected_start(work: Work, summary: RunSummary, session: KernelSession) -> 
     evaluation = summary.start.evaluation
     if evaluation.status is Status.NOT_JUDGED:
         return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
-    failure = report.describe_evaluation(work.kernel, summary.start.candidate, evaluation, session.root)
+    # One case is enough here: the check items show each.
+    first = replace(
+        evaluation, outcomes=tuple(o for o in evaluation.outcomes if o.status is not CaseStatus.PASSED)[:1]
+    )
+    failure = report.describe_evaluation(work.kernel, summary.start.candidate, first, session.root)
     explained = (
         *failure.details,
         "  not optimised: the starting kernel must pass its own checks first",
@@ -138,10 +142,18 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
         kind=summary.latency_kind,
         start_ns=summary.start_ns,
         best=best.label if best is not None and summary.improved else None,
+        gains=_gains(summary) if summary.improved else None,
         attempts=len(summary.attempts) - 1,
         folder=_folder(summary, session),
         note=summary.acceptance.message if summary.acceptance is not None else None,
     )
+
+
+def _gains(summary: RunSummary) -> str | None:
+    """Return each case's speedup where there are several."""
+    if len(summary.per_case) < 2:
+        return None
+    return ", ".join(f"{gain.case_id} {gain.speedup:.2f}x" for gain in summary.per_case)
 
 
 def _folder(summary: RunSummary, session: KernelSession) -> str:

@@ -128,7 +128,7 @@ def _write_table(reporter: pytest.TerminalReporter, properties: Iterable[Propert
         Mood.WARNING: {"yellow": True},
     }
     rows = rows_from(properties)
-    reporter.section(table_title(rows))
+    reporter.write_sep("=", table_title(rows))
     for line in table_lines(rows):
         for text, mood in line:
             reporter.write(text, **markup.get(mood, {}))

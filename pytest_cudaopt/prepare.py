@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from pytest_cudaopt.arguments import Arguments, bind
+from pytest_cudaopt.arguments import Arguments, bind, needed_bytes
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KEPT_BYTES = 1 << 29
+_AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,8 @@ class PreparedCase:
 def prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
     """Bind `kernel` at `case` and write its input files to the device's scratch folder.
 
-    The last ones are kept, up to a bound in bytes. Raises DeclarationError as `bind` does.
+    The last ones are kept, up to a bound in bytes. Raises DeclarationError as `bind` does, and
+    EnvironmentFault for more than this machine can hold.
     """
     kept = _KEPT.setdefault(device, OrderedDict())
     key = (kernel, case)
@@ -81,6 +84,7 @@ _KEPT: WeakKeyDictionary[Device, _Kept] = WeakKeyDictionary()
 
 
 def _prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
+    _require_memory(kernel, case)
     arguments = bind(kernel, case)
     stem = device.new_request("inputs").nonce
     files: dict[str, Path] = {}
@@ -96,6 +100,27 @@ def _prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
                 next_step="Free some space, or point TMPDIR at another folder",
             ) from error
     return PreparedCase(kernel, case, arguments, files)
+
+
+def _require_memory(kernel: Kernel, case: Case) -> None:
+    """Refuse a case the machine cannot hold, instead of letting the kernel of its system end processes."""
+    needed, available = needed_bytes(kernel, case), _available_bytes()
+    if available is not None and needed > available:
+        raise EnvironmentFault(
+            f"kernel '{kernel.name}' at {case}",
+            expected=f"at most the {available / 1e9:.1f} GB of memory that are available",
+            got=f"arrays that need {needed / 1e9:.1f} GB",
+            next_step="Make the case smaller, or run it where there is more memory",
+            at=kernel.location,
+        )
+
+
+def _available_bytes() -> int | None:
+    try:
+        match = _AVAILABLE.search(Path("/proc/meminfo").read_text())
+    except OSError:
+        return None
+    return None if match is None else int(match.group(1)) * 1024
 
 
 def _elements(shape: tuple[int, ...]) -> int:

@@ -285,10 +285,11 @@ def _mismatch_text(output: str, mismatch: Mismatch) -> str:
 
 
 def _finding_lines(finding: Finding, source: _Source) -> list[str]:
+    """Say what the message, which stands above, has not said already."""
     lines: list[str] = []
-    if finding.buffer is not None:
+    if finding.buffer is not None and f"{finding.buffer}[" not in finding.message:
         lines.append(f"  {'access':<9} {_access_text(finding)}")
-    if finding.block is not None and finding.thread is not None:
+    if finding.block is not None and finding.thread is not None and "thread (" not in finding.message:
         lines.append(f"  {'by':<9} block {_extent(finding.block)}, thread {_extent(finding.thread)}")
     if finding.instruction is not None:
         lines.append(f"  {'executing':<9} {finding.instruction}")

@@ -47,7 +47,8 @@ Line = tuple[Piece, ...]
 class Row:
     """What one item found; `position` is the case's place in the declaration.
 
-    Times are medians, for OPTIMIZE geometric means. `best` names the winner of a run if it is not the start.
+    Times are medians, for OPTIMIZE geometric means. `best` names the winner of a run if it is
+    not the start, `gains` lists its cases.
     """
 
     kernel: str
@@ -61,6 +62,7 @@ class Row:
     bound: str | None = None
     start_ns: float | None = None
     best: str | None = None
+    gains: str | None = None
     attempts: int | None = None
     folder: str | None = None
     note: str | None = None
@@ -174,6 +176,7 @@ def _optimize_texts(row: Row) -> list[str]:
             texts.append(f"{format_latency(row.latency)}, nothing faster found{tried}")
         else:
             speedup = row.start_ns / row.latency.median_ns
+            mean = " (geometric mean)" if row.gains else ""
             times = f"{format_duration(row.start_ns)} -> {format_latency(row.latency)}"
-            texts.append(f"{times}, {speedup:.2f}x with {row.best}{tried}")
-    return [*texts, *(text for text in (row.folder, row.note) if text is not None)]
+            texts.append(f"{times}, {speedup:.2f}x{mean} with {row.best}{tried}")
+    return [*texts, *(text for text in (row.gains, row.folder, row.note) if text is not None)]

@@ -72,7 +72,6 @@ def round_to(dtype: DType, values: NDArray[np.float64]) -> NDArray[Any]:
         bits = single.view(np.uint32)
         bits -= np.abs(single.astype(np.float64)) > np.abs(values)
         bits |= single.astype(np.float64) != values
-        single[np.isnan(values)] = np.nan
         return single.astype(dtype.numpy)
 
 

@@ -14,7 +14,10 @@ Mode = Literal["rn", "rz", "rm", "rp", "rna"]
 
 @dataclass(frozen=True)
 class Number:
-    """`(-1)**negative * significand * 2**exponent`, or infinity or NaN."""
+    """`(-1)**negative * significand * 2**exponent`, or infinity or NaN.
+
+    The NaN of an operand has its fraction in `significand` and the fraction's width in `exponent`.
+    """
 
     negative: bool
     significand: int = 0
@@ -59,13 +62,14 @@ class Format:
         field = (bits >> self.fraction_bits) & (2 * self.max_exponent + 1)
         fraction = bits & ((1 << self.fraction_bits) - 1)
         if field == 2 * self.max_exponent + 1:
-            return Number(negative, special="nan" if fraction else "inf")
+            return Number(negative, fraction, self.fraction_bits, "nan") if fraction else infinity(negative)
         significand = fraction | (1 << self.fraction_bits if field else 0)
         return Number(negative, significand, max(field, 1) - self.max_exponent - self.fraction_bits)
 
-    def encode(self, number: Number, mode: Mode = "rn") -> int:
+    def encode(self, number: Number, mode: Mode = "rn", keep_nan: bool = False) -> int:
+        """Return the rounded bits; `keep_nan` gives an operand's NaN, quiet, instead of the usual one."""
         if number.special == "nan":
-            return self.nan
+            return self._keep(number) if keep_nan and number.exponent else self.nan
         sign = int(number.negative) << (self.bits - 1)
         infinite = (2 * self.max_exponent + 1) << self.fraction_bits
         if number.special == "inf":
@@ -77,17 +81,32 @@ class Format:
             units, ulp_exponent = units >> 1, ulp_exponent + 1
         exponent = ulp_exponent + self.fraction_bits
         if exponent > self.max_exponent:
-            finite = mode == "rz" or (mode == "rm" and not number.negative) or (mode == "rp" and number.negative)
+            finite = (
+                mode == "rz" or (mode == "rm" and not number.negative) or (mode == "rp" and number.negative)
+            )
             return sign | (infinite - 1 if finite else infinite)
         field = exponent + self.max_exponent if units >> self.fraction_bits else 0
         return sign | field << self.fraction_bits | units & ((1 << self.fraction_bits) - 1)
 
-    def _round(self, number: Number, mode: Mode) -> tuple[int, int]:
+    def is_tiny(self, number: Number, mode: Mode) -> bool:
+        """Return whether it is below the normal numbers even if rounded to full precision there."""
+        if number.special or number.is_zero:
+            return False
+        units, ulp_exponent = self._round(number, mode, subnormals=False)
+        return units.bit_length() - 1 + ulp_exponent < self.min_exponent
+
+    def _keep(self, nan: Number) -> int:
+        shift = self.fraction_bits - nan.exponent
+        fraction = nan.significand << shift if shift >= 0 else nan.significand >> -shift
+        exponent = (2 * self.max_exponent + 1) << self.fraction_bits
+        return int(nan.negative) << (self.bits - 1) | exponent | fraction | 1 << (self.fraction_bits - 1)
+
+    def _round(self, number: Number, mode: Mode, subnormals: bool = True) -> tuple[int, int]:
         """Return the magnitude in units of the last place, and that place."""
         if number.significand == 0:
             return 0, 0
         exponent = number.exponent + number.significand.bit_length() - 1
-        ulp_exponent = max(exponent, self.min_exponent) - self.fraction_bits
+        ulp_exponent = (max(exponent, self.min_exponent) if subnormals else exponent) - self.fraction_bits
         shift = ulp_exponent - number.exponent
         if shift <= 0:
             return number.significand << -shift, ulp_exponent
@@ -107,21 +126,25 @@ F16 = Format(16, 11, 15, 0x7FFF)
 BF16 = Format(16, 8, 127, 0x7FFF)
 TF32 = Format(19, 11, 127, 0x3FFFF)
 F32 = Format(32, 24, 127, 0x7FFFFFFF)
-F64 = Format(64, 53, 1023, 0x7FF8000000000000)
+F64 = Format(64, 53, 1023, 0xFFF8000000000000)
+
+
+def first_nan(*operands: Number) -> Number | None:
+    return next((x for x in operands if x.special == "nan"), None)
 
 
 def negate(x: Number) -> Number:
-    return Number(not x.negative, x.significand, x.exponent, x.special)
+    return x if x.special == "nan" else Number(not x.negative, x.significand, x.exponent, x.special)
 
 
 def absolute(x: Number) -> Number:
-    return Number(False, x.significand, x.exponent, x.special)
+    return x if x.special == "nan" else Number(False, x.significand, x.exponent, x.special)
 
 
 def add(x: Number, y: Number, mode: Mode = "rn") -> Number:
     """Return the exact sum; `mode` decides only the sign of an exact zero."""
-    if "nan" in (x.special, y.special):
-        return NAN
+    if nan := first_nan(y, x):
+        return nan
     if x.special and y.special:
         return x if x.negative == y.negative else NAN
     if x.special or y.special:
@@ -137,17 +160,23 @@ def add(x: Number, y: Number, mode: Mode = "rn") -> Number:
 
 def multiply(x: Number, y: Number) -> Number:
     negative = x.negative != y.negative
-    if "nan" in (x.special, y.special):
-        return NAN
+    if nan := first_nan(y, x):
+        return nan
     if x.special or y.special:
         return NAN if x.is_zero or y.is_zero else infinity(negative)
     return Number(negative, x.significand * y.significand, x.exponent + y.exponent)
 
 
+def fused(x: Number, y: Number, z: Number, mode: Mode = "rn") -> Number:
+    return first_nan(y, z, x) or add(multiply(x, y), z, mode)
+
+
 def divide(x: Number, y: Number) -> Number:
     """Return the quotient to 200 bits with a sticky last one."""
     negative = x.negative != y.negative
-    if "nan" in (x.special, y.special) or (x.special and y.special) or (x.is_zero and y.is_zero):
+    if nan := first_nan(x, y):
+        return nan
+    if (x.special and y.special) or (x.is_zero and y.is_zero):
         return NAN
     if x.special or y.is_zero:
         return infinity(negative)
@@ -190,6 +219,7 @@ def to_integer(x: Number, mode: Mode) -> int:
 
 def less(x: Number, y: Number) -> bool:
     """Return x < y for numbers that are not NaN; -0 equals +0."""
+
     def key(each: Number) -> tuple[float, int]:
         if each.special:
             return (-math.inf if each.negative else math.inf, 0)

@@ -46,17 +46,22 @@ def _funnels() -> list[Form]:
     return forms
 
 
+def bound(written: int, kind: str) -> int:
+    """Return a position or length; beyond 255, which the manual leaves open, as an H200 takes it."""
+    return written & 0xFF if width(kind) == 32 else min(written, 0xFF)
+
+
 def extracted(a: int, position: int, length: int, kind: str) -> int:
     """Return the field as the manual's pseudocode builds it, bit by bit."""
     top = width(kind) - 1
-    position, length = position & 0xFF, length & 0xFF
+    position, length = bound(position, kind), bound(length, kind)
     sign = a >> min(position + length - 1, top) & 1 if is_signed(kind) and length else 0
     bits = [a >> (position + i) & 1 if i < length and position + i <= top else sign for i in range(top + 1)]
     return sum(bit << i for i, bit in enumerate(bits))
 
 
 def inserted(a: int, b: int, position: int, length: int, kind: str) -> int:
-    position, length = position & 0xFF, length & 0xFF
+    position, length = bound(position, kind), bound(length, kind)
     for i in range(length):
         if position + i < width(kind):
             b = b & ~(1 << (position + i)) | (a >> i & 1) << (position + i)
@@ -69,7 +74,7 @@ def _fields() -> list[Form]:
         for kind in ("u32", "s32", "u64", "s64")
     ]
     for kind in ("u32", "u64"):
-        for length in (0, 1, 5, 32, 64, 0x108):
+        for length in (0, 1, 5, 32, 64):
             forms.append(
                 form(
                     f"bfi.b{width(kind)}",
@@ -96,7 +101,9 @@ def permuted(a: int, b: int, picks: list[int]) -> int:
 
 def _permutations() -> list[Form]:
     three = ("u32", "u32", "u32")
-    forms = [form("prmt.b32", "u32", three, lambda a, b, c: permuted(a, b, [c >> 4 * i & 15 for i in range(4)]))]
+    forms = [
+        form("prmt.b32", "u32", three, lambda a, b, c: permuted(a, b, [c >> 4 * i & 15 for i in range(4)]))
+    ]
     for mode, pick in PERMUTE_MODES.items():
         forms.append(
             form(

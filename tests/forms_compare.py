@@ -110,7 +110,9 @@ def _combined(kind: str) -> list[Form]:
     for how, combine in COMBINE.items():
         for negated in (False, True):
 
-            def result(a: Array, b: Array, c: Array, f: object = combine, n: bool = negated) -> tuple[Array, Array]:
+            def result(
+                a: Array, b: Array, c: Array, f: object = combine, n: bool = negated
+            ) -> tuple[Array, Array]:
                 c = (c != 0) != n
                 return predicate(f(function(a, b), c)), predicate(f(~function(a, b), c))  # type: ignore[operator]
 
@@ -175,15 +177,26 @@ def _pairs(kind: str) -> list[Form]:
 def _set() -> list[Form]:
     forms = []
     wanted = [("u32", "f32"), ("f32", "f32"), ("s32", "s32"), ("u32", "u64"), ("f32", "s64"), ("u32", "f64")]
-    wanted += [("f16", "f16"), ("u16", "f16"), ("bf16", "bf16"), ("u32", "u16"), ("u32", "s16"), ("f32", "u32")]
+    wanted += [
+        ("f16", "f16"),
+        ("u16", "f16"),
+        ("bf16", "bf16"),
+        ("u32", "u16"),
+        ("u32", "s16"),
+        ("f32", "u32"),
+    ]
     for result, kind in wanted:
         for name in ("eq", "lt", "ge") + (("neu", "num") if kind[0] in "fb" else ()):
 
-            def expected(a: Array, b: Array, f: object = comparisons(kind)[name], k: str = kind, r: str = result) -> Array:
+            def expected(
+                a: Array, b: Array, f: object = comparisons(kind)[name], k: str = kind, r: str = result
+            ) -> Array:
                 true = np.array(TRUE[r], dtype=KINDS[r].unsigned)
                 return np.where(f(values(k, a), values(k, b)), true, 0).astype(true.dtype)  # type: ignore[operator]
 
-            forms.append(Form(f"set.{name}.{result}.{kind}", (result,), (kind, kind), expected, operands(kind)))
+            forms.append(
+                Form(f"set.{name}.{result}.{kind}", (result,), (kind, kind), expected, operands(kind))
+            )
     forms.append(
         Form(
             "set.lt.and.u32.f32",
@@ -224,7 +237,9 @@ def _selections() -> list[Form]:
 
 
 def _logic() -> list[Form]:
-    inputs = tuple(np.resize(np.array(bits, dtype=np.uint32), 128) for bits in ([0, 1, 0, 1, 1], [0, 0, 1, 1, 1, 0, 1]))
+    inputs = tuple(
+        np.resize(np.array(bits, dtype=np.uint32), 128) for bits in ([0, 1, 0, 1, 1], [0, 0, 1, 1, 1, 0, 1])
+    )
     forms = [
         Form(f"{name}.pred", ("pred",), ("pred", "pred"), lambda a, b, f=f: predicate(f(a, b)), inputs)
         for name, f in COMBINE.items()
@@ -235,7 +250,11 @@ def _logic() -> list[Form]:
 
 
 FORMS = [
-    *(each for kind in ("u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64") for each in _setp(kind)),
+    *(
+        each
+        for kind in ("u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64")
+        for each in _setp(kind)
+    ),
     *(each for kind in ("u16", "u32", "u64") for each in _setp_bits(kind)),
     *(each for kind in ("f32", "s32", "u64") for each in _combined(kind)),
     *(each for kind in ("f16", "bf16") for each in _pairs(kind)),

@@ -15,6 +15,8 @@ from ptx_runner import KINDS, Array, Form
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 FLOATS = ("f16", "bf16", "f32", "f64")
 WHOLE: dict[str, Mode] = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
+# The assembler has no conversion between bf16 and 8 bits.
+MIXED = [(i, f) for i in INTEGERS for f in FLOATS if f != "bf16" or i not in ("u8", "s8")]
 ORDER = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 
 
@@ -29,22 +31,39 @@ def _between_integers() -> list[Form]:
         for result in INTEGERS:
             # Registers have 16 bits or more; 8-bit results are stored cut to 8.
             forms.append(form(f"cvt.{result}.{source}", result, (source,), lambda a: a))
-            forms.append(
-                form(f"cvt.sat.{result}.{source}", result, (source,), lambda a, r=result: clamp(a, r))
-            )
+            if limits(source)[0] < limits(result)[0] or limits(source)[1] > limits(result)[1]:
+                saturated = form(
+                    f"cvt.sat.{result}.{source}", result, (source,), lambda a, r=result: clamp(a, r)
+                )
+                forms.append(saturated)
     return forms
 
 
 def _wider_registers() -> list[Form]:
     """The type says which bits count; a wider result is extended to its register."""
-    cases = [("s32", "s8", "u32"), ("u32", "u8", "u32"), ("s64", "s16", "u64"), ("u64", "u32", "u64"), ("s32", "s16", "u32")]
+    cases = [
+        ("s32", "s8", "u32"),
+        ("u32", "u8", "u32"),
+        ("s64", "s16", "u64"),
+        ("u64", "u32", "u64"),
+        ("s32", "s16", "u32"),
+    ]
     forms = [
         form(f"cvt.{r}.{s}", r, (held,), lambda a, s=s: narrowed(a, s), label=f"from {held}")
         for r, s, held in cases
     ]
-    for result, held in (("s16", "s32"), ("u16", "u32"), ("s8", "s32"), ("s8", "s16"), ("u8", "u16"), ("s32", "s64")):
+    for result, held in (
+        ("s16", "s32"),
+        ("u16", "u32"),
+        ("s8", "s32"),
+        ("s8", "s16"),
+        ("u8", "u16"),
+        ("s32", "s64"),
+    ):
         forms.append(
-            form(f"cvt.{result}.s32", held, ("s32",), lambda a, r=result: narrowed(a, r), label=f"into {held}")
+            form(
+                f"cvt.{result}.s32", held, ("s32",), lambda a, r=result: narrowed(a, r), label=f"into {held}"
+            )
         )
     return forms
 
@@ -91,10 +110,17 @@ def _integer_to_float(source: str, result: str) -> list[Form]:
 def convert(source: str, result: str, mode: Mode, modifiers: str = "") -> Callable[..., Array]:
     read, write = FORMATS[source], FORMATS[result]
 
+    keep_nan = "f64" in (source, result)
+
     def one(bits: int) -> int:
-        if ".ftz" in modifiers and source == "f32":
+        if (source, result, modifiers) == ("bf16", "f32", ""):
+            return bits << 16
+        # The hardware ignores .ftz on the way to f16.
+        if ".ftz" in modifiers and source == "f32" and result != "f16":
             bits = flushed(bits, read)
-        return finish(write.encode(read.decode(bits), mode), write, modifiers if result == "f32" else modifiers.replace(".ftz", ""))
+            bits = read.nan if read.decode(bits).special == "nan" else bits
+        finishing = modifiers if result == "f32" else modifiers.replace(".ftz", "")
+        return finish(write.encode(read.decode(bits), mode, keep_nan), write, finishing)
 
     return on_bits(source, result, one)
 
@@ -107,18 +133,19 @@ def _between_floats() -> list[Form]:
                 continue
             narrows = ORDER[result] < ORDER[source] or {source, result} == {"f16", "bf16"}
             for mode in MODES if narrows else ("",):
-                for suffix in _suffixes(source, result):
+                for suffix in _suffixes(source, result, mode):
                     name = f"cvt{f'.{mode}' if mode else ''}{suffix}.{result}.{source}"
                     expected = convert(source, result, mode or "rn", suffix)
                     forms.append(Form(name, (result,), (source,), expected, all_of(source)))
     return forms
 
 
-def _suffixes(source: str, result: str) -> tuple[str, ...]:
-    suffixes = ["", ".sat"]
+def _suffixes(source: str, result: str, mode: str) -> tuple[str, ...]:
+    """Return the modifiers the assembler accepts."""
+    suffixes = [""] if "bf16" in (source, result) else ["", ".sat"]
     if "f32" in (source, result):
         suffixes.append(".ftz")
-    if source == "f32" and result in ("f16", "bf16"):
+    if source == "f32" and result in ("f16", "bf16") and mode in ("rn", "rz"):
         suffixes.append(".relu")
     return tuple(suffixes)
 
@@ -131,11 +158,13 @@ def _whole(kind: str) -> list[Form]:
         def one(bits: int, m: Mode = mode) -> int:
             number = float_format.decode(bits)
             if number.special:
-                return float_format.encode(number)
+                return float_format.encode(number, keep_nan=kind == "f64")
             whole = abs(exact.to_integer(number, m))
             return float_format.encode(exact.Number(number.negative, whole))
 
-        forms.append(Form(f"cvt.{suffix}.{kind}.{kind}", (kind,), (kind,), on_bits(kind, kind, one), all_of(kind)))
+        forms.append(
+            Form(f"cvt.{suffix}.{kind}.{kind}", (kind,), (kind,), on_bits(kind, kind, one), all_of(kind))
+        )
     return forms
 
 
@@ -149,12 +178,14 @@ def _tf32() -> list[Form]:
     for suffix, mode in (("rna", "rna"), ("rn", "rn"), ("rz", "rz"), ("rn.relu", "rn")):
 
         def one(bits: int, m: Mode = mode, modifiers: str = suffix) -> int:
-            rounded = exact.TF32.encode(exact.F32.decode(bits), m)
-            if rounded == exact.TF32.nan:
-                return exact.F32.nan
-            return finish(rounded << 13, exact.F32, "." + modifiers)
+            if m == "rna" and exact.F32.decode(bits).special:
+                return bits >> 13 << 13
+            rounded = exact.TF32.encode(exact.F32.decode(bits), m) << 13
+            return finish(rounded, exact.F32, "." + modifiers)
 
-        forms.append(Form(f"cvt.{suffix}.tf32.f32", ("u32",), ("f32",), on_bits("f32", "u32", one), all_of("f32")))
+        forms.append(
+            Form(f"cvt.{suffix}.tf32.f32", ("u32",), ("f32",), on_bits("f32", "u32", one), all_of("f32"))
+        )
     return forms
 
 
@@ -170,7 +201,13 @@ def _packed() -> list[Form]:
 
                 both = f"{kind}x2"
                 forms.append(
-                    Form(f"cvt.{mode}{relu}.{both}.f32", (both,), ("f32", "f32"), packed, mixtures("f32", "f32"))
+                    Form(
+                        f"cvt.{mode}{relu}.{both}.f32",
+                        (both,),
+                        ("f32", "f32"),
+                        packed,
+                        mixtures("f32", "f32"),
+                    )
                 )
     return forms
 
@@ -178,8 +215,8 @@ def _packed() -> list[Form]:
 FORMS = [
     *_between_integers(),
     *_wider_registers(),
-    *(each for source in FLOATS for result in INTEGERS for each in _float_to_integer(source, result)),
-    *(each for source in INTEGERS for result in FLOATS for each in _integer_to_float(source, result)),
+    *(each for i, f in MIXED for each in _float_to_integer(f, i)),
+    *(each for i, f in MIXED for each in _integer_to_float(i, f)),
     *_between_floats(),
     *(each for kind in FLOATS for each in _whole(kind)),
     *(_saturate(kind) for kind in ("f32", "f64", "f16")),

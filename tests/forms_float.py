@@ -54,12 +54,15 @@ def on_bits(kind: str, result: str, function: Callable[..., int]) -> Callable[..
 
 
 def rounded(kind: str, operation: Operation, mode: Mode = "rn", modifiers: str = "") -> Callable[..., Array]:
-    """Decode, operate exactly, round once, finish."""
+    """Decode, operate exactly, round once, finish. f64 keeps the NaN of an operand."""
     form = FORMATS[kind]
 
     def one(*bits: int) -> int:
-        read = [form.decode(flushed(b, form) if ".ftz" in modifiers else b) for b in bits]
-        return finish(form.encode(operation(*read), mode), form, modifiers)
+        ftz = ".ftz" in modifiers
+        exactly = operation(*(form.decode(flushed(b, form) if ftz else b) for b in bits))
+        if ftz and form.is_tiny(exactly, mode):
+            exactly = Number(exactly.negative)
+        return finish(form.encode(exactly, mode, keep_nan=kind == "f64"), form, modifiers)
 
     return on_bits(kind, kind, one)
 
@@ -87,7 +90,7 @@ def sums(mode: Mode) -> dict[str, tuple[int, Operation]]:
         "add": (2, lambda x, y: exact.add(x, y, mode)),
         "sub": (2, lambda x, y: exact.add(x, exact.negate(y), mode)),
         "mul": (2, exact.multiply),
-        "fma": (3, lambda x, y, z: exact.add(exact.multiply(x, y), z, mode)),
+        "fma": (3, lambda x, y, z: exact.fused(x, y, z, mode)),
     }
 
 
@@ -112,8 +115,9 @@ def extreme(maximum: bool, modifiers: str) -> Operation:
 
     def number(x: Number, y: Number) -> Number:
         if "nan" in (x.special, y.special):
-            both = x.special == y.special
-            return NAN if both or ".NaN" in modifiers else (y if x.special == "nan" else x)
+            if x.special == y.special or ".NaN" in modifiers:
+                return exact.first_nan(y, x) or NAN
+            return y if x.special == "nan" else x
         below = exact.less(x, y) or (x.is_zero and y.is_zero and x.negative)
         return y if below == maximum else x
 
@@ -155,7 +159,7 @@ QUESTIONS: dict[str, Callable[[Array], Array]] = {
     "infinite": np.isinf,
     "number": lambda x: ~np.isnan(x),
     "notanumber": np.isnan,
-    "normal": lambda x: np.isfinite(x) & (np.abs(x) >= np.finfo(x.dtype).tiny),
+    "normal": lambda x: (np.isfinite(x) & (np.abs(x) >= np.finfo(x.dtype).tiny)) | (x == 0),
     "subnormal": lambda x: (x != 0) & (np.abs(x) < np.finfo(x.dtype).tiny),
 }
 

@@ -36,7 +36,9 @@ def _arithmetic(kind: str) -> list[Form]:
         rounding = ".rn" if name == "fma" or kind == "bf16" else ""
         relu = (".relu",) if name == "fma" else ()
         for suffix in suffixes + relu:
-            forms += half_forms(f"{name}{rounding}{suffix}", kind, count, rounded(kind, operation, "rn", suffix))
+            forms += half_forms(
+                f"{name}{rounding}{suffix}", kind, count, rounded(kind, operation, "rn", suffix)
+            )
     return forms
 
 

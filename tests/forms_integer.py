@@ -52,7 +52,7 @@ def truncated_quotient(a: int, b: int) -> int:
 
 
 def remainder(a: int, b: int) -> int:
-    return a if b == 0 else a - truncated_quotient(a, b) * b
+    return -1 if b == 0 else a - truncated_quotient(a, b) * b
 
 
 def low_24(value: int, kind: str) -> int:

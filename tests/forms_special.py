@@ -113,7 +113,14 @@ def angles() -> tuple[Array, ...]:
 
 def _forms_of_angles(name: str, function: Callable[[Array], Array]) -> list[Form]:
     return [
-        Form(f"{name}.approx{s}.f32", ("f32",), ("f32",), oracle(function, bool(s)), angles(), bound=absolute(2**-20.5))
+        Form(
+            f"{name}.approx{s}.f32",
+            ("f32",),
+            ("f32",),
+            oracle(function, bool(s)),
+            angles(),
+            bound=absolute(2**-20.5),
+        )
         for s in ("", ".ftz")
     ]
 
@@ -142,7 +149,14 @@ def _double_estimates() -> list[Form]:
 
     return [
         Form("rcp.approx.ftz.f64", ("f64",), ("f64",), truncated(lambda x: 1 / x), inputs, bound=near),
-        Form("rsqrt.approx.ftz.f64", ("f64",), ("f64",), truncated(lambda x: 1 / np.sqrt(x)), inputs, bound=near),
+        Form(
+            "rsqrt.approx.ftz.f64",
+            ("f64",),
+            ("f64",),
+            truncated(lambda x: 1 / np.sqrt(x)),
+            inputs,
+            bound=near,
+        ),
         Form("rsqrt.approx.f64", ("f64",), ("f64",), truncated(lambda x: 1 / np.sqrt(x)), inputs, bound=near),
     ]
 

@@ -11,9 +11,37 @@ _INTEGERS += [-1, -2, -3, -7, -31, -32, -128, -129, -32768, -0x80000000, -0x7FFF
 
 # Sign, exponent and fraction of every sort; exponents relative to the format's bias.
 _F16 = [0x0000, 0x0001, 0x0002, 0x03FF, 0x0400, 0x0401, 0x1400, 0x3800, 0x3BFF, 0x3C00, 0x3C01, 0x3E00]
-_F16 += [0x4000, 0x4200, 0x4248, 0x5800, 0x63FF, 0x6400, 0x6800, 0x77FF, 0x7800, 0x7BFF, 0x7C00, 0x7E00, 0x7C01]
+_F16 += [
+    0x4000,
+    0x4200,
+    0x4248,
+    0x5800,
+    0x63FF,
+    0x6400,
+    0x6800,
+    0x77FF,
+    0x7800,
+    0x7BFF,
+    0x7C00,
+    0x7E00,
+    0x7C01,
+]
 _BF16 = [0x0000, 0x0001, 0x007F, 0x0080, 0x0081, 0x1F80, 0x2000, 0x3F00, 0x3F7F, 0x3F80, 0x3F81, 0x3FC0]
-_BF16 += [0x4000, 0x4040, 0x4049, 0x4B00, 0x4B80, 0x4F00, 0x5F00, 0x5F80, 0x7F00, 0x7F7F, 0x7F80, 0x7FC0, 0x7F81]
+_BF16 += [
+    0x4000,
+    0x4040,
+    0x4049,
+    0x4B00,
+    0x4B80,
+    0x4F00,
+    0x5F00,
+    0x5F80,
+    0x7F00,
+    0x7F7F,
+    0x7F80,
+    0x7FC0,
+    0x7F81,
+]
 _F32 = [0x00000000, 0x00000001, 0x00000002, 0x007FFFFF, 0x00800000, 0x00800001, 0x01000000, 0x1FFFFFFF]
 _F32 += [0x33800000, 0x38800000, 0x38FFE000, 0x38FFF000, 0x3EFFFFFF, 0x3F000000, 0x3F000001, 0x3F7FFFFF]
 _F32 += [0x3F800000, 0x3F800001, 0x3FC00000, 0x40000000, 0x40200000, 0x40490FDB, 0x42FF0000, 0x43000000]
@@ -26,6 +54,13 @@ _F64 += [0x3FF8000000000000, 0x4000000000000000, 0x400921FB54442D18, 0x40DFFFC00
 _F64 += [0x41DFFFFFFFE00000, 0x41E0000000000000, 0x41EFFFFFFFE00000, 0x41F0000000000000, 0x4330000000000001]
 _F64 += [0x43DFFFFFFFFFFFFF, 0x43E0000000000000, 0x43F0000000000000, 0x47EFFFFFE0000000, 0x47EFFFFFF0000000]
 _F64 += [0x7FE0000000000000, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000, 0x7FF0000000000001]
+# Operands that must meet: factors whose product is a trifle below the smallest normal number, and
+# products halfway between two numbers to which a trifle is added, which rounding twice would lose.
+_MEETINGS = {
+    "f16": [(0x2008, 0x1FF0, 0), (0x4200, 0x6156, 0x0001), (0x4200, 0x6156, 0x8001)],
+    "bf16": [(0x40E0, 0x4214, 0x2180), (0x40E0, 0x4214, 0xA180)],
+    "f32": [(0x20000400, 0x1FFFF800, 0), (0x3F800001, 0x3F800003, 0x00000001)],
+}
 _FLOATS = {"f16": _F16, "bf16": _BF16, "f32": _F32, "f64": _F64}
 
 
@@ -79,5 +114,8 @@ def mixtures(*kinds: str, count: int = 1024, seed: int = 2) -> tuple[Array, ...]
         columns = [values[at] for values, at in zip(notable, positions, strict=True)]
     else:
         columns = [rng.choice(values, count) for values in notable]
+    for position, meeting in enumerate(_MEETINGS.get(kinds[0], [])):
+        for column, bits in zip(columns, meeting, strict=False):
+            column.view(f"u{column.itemsize}")[position] = bits
     drawn = [random_values(kind, count // 4, rng) for kind in kinds]
     return _padded([np.concatenate(pair) for pair in zip(columns, drawn, strict=True)])

@@ -61,8 +61,9 @@ class Form:
 
     `expected` takes one array per operand and returns one per result. `bound` (expected, got) -> bool
     array replaces bit equality. `operands` overrides the text after the name: `{d}`, `{e}` results,
-    `{a}`, `{b}`, `{c}` operands. `before` and `after` are instructions around it; `%x0` to `%x7` and
-    `%q0` to `%q3` are 32-bit and predicate registers they may use.
+    `{a}`, `{b}`, `{c}` operands. `before` and `after` are instructions around it; `%x0` to `%x7`, `%y0` to
+    `%y3` and `%q0` to `%q3` are 32-bit, 64-bit and predicate registers they may use, `%r4` is the thread's
+    number. `variables` go before the kernels.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Form:
     operands: str = ""
     before: str = ""
     after: str = ""
+    variables: str = ""
     label: str = ""
     bound: Callable[[Array, Array], Array] | None = None
     guarded: bool = True
@@ -142,7 +144,7 @@ def kernel_text(form: Form, entry: str, guarded: bool) -> str:
     listed = "|".join(f"{{{letter}}}" for letter in results)
     operands = form.operands or ", ".join([listed, *(f"{{{letter}}}" for letter in sources)])
     text = f".visible .entry {entry}({', '.join(parameters)})\n{{\n {_declarations('abcde')}"
-    text += ".reg .b32 %r<8>, %x<8>;\n .reg .b64 %rd<4>;\n .reg .pred %q<4>, %guard;\n"
+    text += ".reg .b32 %r<8>, %x<8>;\n .reg .b64 %rd<4>, %y<4>;\n .reg .pred %q<4>, %guard;\n"
     text += " mov.u32 %r1, %ctaid.x;\n mov.u32 %r2, %ntid.x;\n mov.u32 %r3, %tid.x;\n"
     text += " mad.lo.s32 %r4, %r1, %r2, %r3;\n and.b32 %r6, %r4, 5;\n setp.ne.u32 %guard, %r6, 0;\n "
     text += " ".join(_initial(letter, kind) for letter, kind in results.items())
@@ -161,11 +163,15 @@ def _buffers(form: Form, folder: Path, count: int) -> list[Json]:
     buffers: list[Json] = []
     for i, array in enumerate(form.inputs):
         (folder / f"in{i}.bin").write_bytes(array.tobytes())
-        buffers.append({"name": f"in{i}", "bytes": array.nbytes, "access": "read", "initial_file": f"in{i}.bin"})
+        buffers.append(
+            {"name": f"in{i}", "bytes": array.nbytes, "access": "read", "initial_file": f"in{i}.bin"}
+        )
     for name in ("whole", "some"):
         for i, kind in enumerate(form.results):
             size = KINDS[kind].bits // 8
-            buffers.append({"name": f"{name}{i}", "bytes": size * count, "access": "write", "element_bytes": size})
+            buffers.append(
+                {"name": f"{name}{i}", "bytes": size * count, "access": "write", "element_bytes": size}
+            )
     return buffers
 
 
@@ -175,7 +181,7 @@ def execute(form: Form, harness: Served, folder: Path, isa: str) -> Outcome:
     assert count % BLOCK == 0
     assert all(len(array) == count for array in form.inputs)
     entries = ["whole", "some"] if form.guarded else ["whole"]
-    text = HEADER + "".join(kernel_text(form, entry, entry == "some") for entry in entries)
+    text = HEADER + form.variables + "".join(kernel_text(form, entry, entry == "some") for entry in entries)
     (folder / "form.ptx").write_text(text)
     sources: Sequence[Json] = [{"buffer": f"in{i}"} for i in range(len(form.inputs))]
     steps: list[Json] = [LOAD]

@@ -12,6 +12,8 @@ from pytest_cudaopt import In, Out, case, f32, i32, kernel
 def good(x=In(f32, "n"), y=Out(f32, "n"), n=i32):
     y[...] = 2 * x
 """
+# Legal PTX that no kernel of this decade uses.
+_VIDEO = "vabsdiff4.u32.u32.u32 %0, %1, %1, %1;"
 
 
 @pytest.fixture
@@ -58,8 +60,9 @@ def test_a_compile_error_shows_the_line(broken):
     run_beside_a_good_kernel(broken).stdout.fnmatch_lines(
         [
             'COMPILE: scale.cu: identifier "z" is undefined',
-            '  scale.cu:5: error: identifier "z" is undefined',
+            '  scale.cu:5:30: error: identifier "z" is undefined',
             "  >    5 |     if (i < n) y[[]i[]] = 2.0f * z[[]i[]];",
+            "         |                              ^",
         ]
     )
 
@@ -67,7 +70,9 @@ def test_a_compile_error_shows_the_line(broken):
 def test_a_parameter_of_another_type_is_a_compile_error_naming_both(broken):
     broken.edit("scale.cu", "float* y", "double* y")
 
-    run_beside_a_good_kernel(broken).stdout.fnmatch_lines(["COMPILE: *expected*float*got*double*"])
+    run_beside_a_good_kernel(broken).stdout.fnmatch_lines(
+        ["COMPILE: *parameter 2 is 'double [*]', expected 'float[*]'"]
+    )
 
 
 def test_a_missing_parameter_is_a_compile_error(broken):
@@ -119,9 +124,7 @@ def test_an_access_out_of_bounds_shows_the_element_and_the_line(broken):
     result.assert_outcomes(passed=2, failed=1, deselected=1)
     result.stdout.fnmatch_lines(
         [
-            "FAULT: illegal_address: *",
-            "  access    read of x[[]51[]], which has 51 elements*",
-            "  by        block (0, 0, 0), thread (51, 0, 0)",
+            "FAULT: illegal_address: *x[[]51[]]*51 elements*thread (51,0,0)",
             "  at        scale.cu:5",
             "  >    5 | *2.0f*",
         ]
@@ -153,12 +156,11 @@ def test_a_reference_that_leaves_an_output_unwritten_says_how_much(broken):
 
 
 def test_an_instruction_sim_cannot_execute_skips_with_the_reason(broken):
-    broken.edit("scale.cu", "if (i < n)", 'asm volatile("nanosleep.u32 100;"); if (i < n)')
-    broken.edit("scale.cu", "nanosleep.u32 100;", "setmaxnreg.inc.sync.aligned.u32 240;")
+    broken.edit("scale.cu", "if (i < n)", f'int r; asm volatile("{_VIDEO}" : "=r"(r) : "r"(i)); if (i < n)')
     result = broken.run("-m", "cudaopt_check", "-rs")
 
     result.assert_outcomes(passed=1, skipped=2, deselected=1)
-    result.stdout.fnmatch_lines(["SKIPPED*test_scale.py:3: *setmaxnreg*", "  n51 * unsupported"])
+    result.stdout.fnmatch_lines(["  n51    unsupported", "SKIPPED*test_scale.py:3: *vabsdiff4*"])
 
 
 def test_an_absent_gpu_is_an_environment_failure(broken):

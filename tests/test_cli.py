@@ -54,7 +54,7 @@ def test_a_wrong_candidate_is_a_no_with_its_finding(project):
 
 
 def test_a_candidate_that_does_not_compile_is_a_no_with_its_line(project):
-    project.write("broken.cu", (project.path / "scale.cu").read_text().replace("x[i];", "x[i]"))
+    project.write("broken.cu", (project.path / "scale.cu").read_text().replace("2.0f * x[i]", "2.0f * z[i]"))
     judged = judged_json(project.cudaopt("check", "test_scale.py::scale", "broken.cu", "--json"))
 
     assert judged["status"] == "compile_error"
@@ -104,6 +104,14 @@ def test_a_module_that_raises_could_not_be_judged(project):
 
 def test_what_a_module_prints_is_kept_out_of_the_json(project):
     project.edit("test_scale.py", "@kernel", "print('hello')\n@kernel")
+    result = project.cudaopt("check", "test_scale.py::scale", "--json")
+
+    assert judged_json(result)["accepted"]
+    assert "hello" in result.stderr.str()
+
+
+def test_what_a_reference_prints_is_kept_out_of_the_json(project):
+    project.edit("test_scale.py", "    y[...]", "    print('hello')\n    y[...]")
     result = project.cudaopt("check", "test_scale.py::scale", "--json")
 
     assert judged_json(result)["accepted"]

@@ -31,6 +31,18 @@ def test_an_imported_kernel_belongs_to_the_module_that_declares_it(project):
     assert ids_of(project.run("--collect-only", "-q", "test_other.py")) == ["test_other.py::test_it"]
 
 
+def test_a_kernel_made_by_a_function_elsewhere_belongs_to_the_module_that_holds_it(project):
+    declaration = (project.path / "test_scale.py").read_text().split("\n\n")
+    body = declaration[1].replace("\n", "\n    ")
+    project.write("makers.py", f"{declaration[0]}\n\ndef make():\n    {body}\n    return scale\n")
+    project.write("test_scale.py", "from makers import make\n\nfirst, second = make(), make()\n")
+
+    assert ids_of(project.run("--collect-only", "-q", "-k", "n51")) == [
+        "test_scale.py::first[check-n51]",
+        "test_scale.py::second[check-n51]",
+    ]
+
+
 def test_a_kernel_named_like_a_test_is_a_kernel(project):
     project.edit("test_scale.py", "def scale(", "def test_scale(")
     project.edit("scale.cu", "void scale(", "void test_scale(")

@@ -104,6 +104,25 @@ def test_a_killed_process_releases_its_folder(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_taken_for_abandoned_before_it_was_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_module, "_scratch_parent", lambda: tmp_path)
+    lock, removed = fcntl.flock, []
+
+    def lock_too_late(descriptor: int, how: int) -> None:
+        if not removed:
+            removed.extend(tmp_path.iterdir())
+            shutil.rmtree(removed[0])
+        lock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", lock_too_late)
+    folder, held = device_module._make_scratch()
+    os.close(held)
+    assert folder not in removed
+    assert folder.is_dir()
+
+
 @pytest.mark.parametrize(("free", "roomy"), [(1 << 31, True), (64 << 20, False)])
 def test_shared_memory_is_used_if_there_is_enough_of_it(
     free: int, roomy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,6 +1,11 @@
 """Items on a real device: what they report, and that pytest's own features work on them."""
 
+import contextlib
+import os
+import pty
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree
 
 import pytest
@@ -130,6 +135,8 @@ def test_optimize_reports_the_run_and_keeps_the_checks(project):
     result = project.run_alone("--optimize")
 
     result.assert_outcomes(passed=4)
+    # Standard output of a subprocess is no terminal: no progress there.
+    assert "attempt 1/" not in result.stdout.str()
     lines = table_of(result)
     assert any(re.search(r"^  optimize +passed .* in 2 attempts$", line) for line in lines)
     assert any(line.strip() == "results/run-001" for line in lines)
@@ -154,6 +161,30 @@ def test_a_kernel_that_is_only_checked_is_not_optimised(project):
     result.stdout.fnmatch_lines(["SKIPPED*test_scale.py:3: nothing to optimise for: no case(*measure=True)*"])
 
 
-def test_progress_is_not_written_where_nobody_watches(project):
-    # Standard output of a subprocess is no terminal.
-    assert "attempt 1/" not in project.run_alone("--optimize", "-k", "optimize").stdout.str()
+def run_in_terminal(project, **environ) -> str:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--optimize", "-k", "optimize"]
+    environ = {name: value for name, value in {**os.environ, "TERM": "dumb", **environ}.items() if value}
+    with subprocess.Popen(command, stdout=theirs, cwd=project.path, env=environ):
+        os.close(theirs)
+        written = bytearray()
+        # Linux reports the other end's closing as an input/output error.
+        with contextlib.suppress(OSError):
+            while chunk := os.read(ours, 4096):
+                written += chunk
+    os.close(ours)
+    return written.decode()
+
+
+def test_progress_is_written_to_a_terminal(project):
+    text = run_in_terminal(project, CI="", BUILD_NUMBER="")
+
+    assert "test_scale.py::scale[optimize] attempt 0/7" in text
+    assert "1 passed" in text
+
+
+def test_progress_is_not_written_to_a_terminal_of_a_ci_service(project):
+    text = run_in_terminal(project, CI="true")
+
+    assert "attempt 0/7" not in text
+    assert "1 passed" in text

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from made_up_runs import SOURCE, declare_twice
 
+from pytest_cudaopt import directives
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.evaluation import LatencyKind
 from pytest_cudaopt.optimize.accept import AcceptOutcome, AcceptPolicy, accept
@@ -33,7 +34,8 @@ def winner(tmp_path: Path) -> Candidate:
         (MEASURED, AcceptPolicy(accept=True), AcceptOutcome.WRITTEN),
         (MODELLED, AcceptPolicy(accept=True), AcceptOutcome.ONLY_MODELLED),
         (MODELLED, AcceptPolicy(accept=True, accept_modelled=True), AcceptOutcome.WRITTEN),
-        (MODELLED, AcceptPolicy(accept_modelled=True), AcceptOutcome.WRITTEN),
+        # On its own it only says what --optimize-accept may do.
+        (MODELLED, AcceptPolicy(accept_modelled=True), AcceptOutcome.NOT_ASKED),
         (None, AcceptPolicy(accept=True), AcceptOutcome.ONLY_MODELLED),
     ],
 )
@@ -44,6 +46,19 @@ def test_a_winner_is_written_only_where_the_policy_allows_its_kind(
     is_written = source.read_text() == winner.standalone_source()
     assert is_written == (expected is AcceptOutcome.WRITTEN)
     assert is_written or source.read_text() == SOURCE
+
+
+@pytest.mark.parametrize(
+    ("kind", "flags"),
+    [
+        (MEASURED, "; --optimize-accept would"),
+        (MODELLED, "--optimize-accept --optimize-accept-modelled would"),
+    ],
+)
+def test_what_is_not_written_says_which_flags_would_write_it(
+    source: Path, winner: Candidate, kind: LatencyKind, flags: str
+) -> None:
+    assert flags in accept(source, SOURCE, winner, kind, AcceptPolicy()).message
 
 
 ALWAYS = AcceptPolicy(accept=True, accept_modelled=True)
@@ -84,6 +99,4 @@ def test_a_symbolic_link_stays_one_and_its_target_is_written(
 
 def test_the_written_file_starts_at_the_winner(source: Path, winner: Candidate, tmp_path: Path) -> None:
     accept(source, SOURCE, winner, MODELLED, ALWAYS)
-    from pytest_cudaopt import directives
-
     assert directives.read(source.read_text(), "twice.cu").starting_values == {"BLOCK": 512}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from langsmith.run_helpers import get_tracing_context
 from made_up_runs import (
     LARGE,
     SMALL,
@@ -21,7 +23,7 @@ from made_up_runs import (
 
 from pytest_cudaopt import directives
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceFault, SourceError
-from pytest_cudaopt.evaluation import LatencyKind, Status
+from pytest_cudaopt.evaluation import CaseStatus, LatencyKind, Status
 from pytest_cudaopt.optimize.accept import AcceptOutcome
 from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal
 from pytest_cudaopt.optimize.graph import OptimizeOptions, mermaid, optimize
@@ -35,10 +37,10 @@ class NoReplay:
     """Takes the place of what needs a real device, and remembers the cases it was asked for."""
 
     def __init__(self) -> None:
-        self.case_ids: list[str] = []
+        self.written: list[tuple[str, str]] = []
 
     def __call__(self, kernel, candidate, case, case_id, device, folder, budget) -> None:
-        self.case_ids.append(case_id)
+        self.written.append((folder.name, case_id))
 
 
 @pytest.fixture
@@ -180,7 +182,7 @@ def test_a_finished_run_leaves_its_whole_folder(run: Run) -> None:
         "attempt-00",
         "attempt-03",
     }
-    assert replay.case_ids == [SMALL, LARGE]
+    assert replay.written == [("replay", SMALL), ("replay", LARGE)]
     assert json.loads((summary.folder / "history.json").read_text()) == read_history(
         summary.folder / "history.jsonl"
     )
@@ -294,11 +296,9 @@ class TwoSources:
     def propose(self, attempts: Sequence[Attempt]) -> Proposal | None:
         if len(attempts) > 2:
             return None
-        from dataclasses import replace
-
         start = attempts[0].candidate
         source = start.source + f"// version {len(attempts)}\n"
-        return Proposal(replace(start, source=source), "another source")
+        return Proposal(dataclasses.replace(start, source=source), "another source")
 
 
 def test_any_proposer_can_take_the_tuners_place(run: Run) -> None:
@@ -313,11 +313,11 @@ def test_any_proposer_can_take_the_tuners_place(run: Run) -> None:
 
 
 def test_a_long_run_does_not_hit_the_graphs_step_limit(run: Run, tmp_path: Path) -> None:
-    values = ", ".join(str(value) for value in range(1, 101))
+    values = ", ".join(str(value) for value in range(1, 31))
     kernel = declare_twice(tmp_path, SOURCE.replace("64, 128, 256, 512", values))
-    summary = run(TableJudge(faster_with_larger_blocks), kernel=kernel, max_iterations=99)
-    assert len(summary.attempts) == 100
-    assert summary.best_tunables == {"BLOCK": 100}
+    summary = run(TableJudge(faster_with_larger_blocks), kernel=kernel, max_iterations=29)
+    assert len(summary.attempts) == 30
+    assert summary.best_tunables == {"BLOCK": 30}
 
 
 def test_a_rejected_status_is_recorded_with_its_reason(run: Run) -> None:
@@ -327,9 +327,36 @@ def test_a_rejected_status_is_recorded_with_its_reason(run: Run) -> None:
     assert line["latency_kind"] is None
 
 
+def test_the_launch_an_attempt_failed_at_is_kept_in_its_folder(run: Run) -> None:
+    replay = NoReplay()
+
+    def wrong_at_small(kernel, candidate, plan, device):
+        judged = evaluation({SMALL: 1.0, LARGE: 1.0})
+        if candidate.chosen["BLOCK"] == 64:
+            return judged
+        wrong = dataclasses.replace(judged.outcomes[0], status=CaseStatus.WRONG)
+        return dataclasses.replace(judged, status=Status.WRONG_RESULT, outcomes=(wrong,))
+
+    run(wrong_at_small, replay=replay, max_iterations=1)
+    assert replay.written[0] == ("attempt-01", SMALL)
+
+
 def test_the_graph_is_drawn_with_every_step() -> None:
     text = mermaid()
     for step in ("load", "reference", "evaluate", "propose", "decide", "finish"):
         assert f"\t{step}({step})" in text
     for edge in ("load --> reference", "evaluate --> decide", "decide -.-> finish", "propose -.-> evaluate"):
         assert edge in text
+
+
+def test_nothing_is_traced_because_other_programs_are(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGCHAIN_TRACING_V2", "true")
+    monkeypatch.delenv("LANGSMITH_TRACING", raising=False)
+    seen = []
+
+    def judge(kernel, candidate, plan, device):
+        seen.append(get_tracing_context()["enabled"])
+        return evaluation({}, status=Status.FAULT)
+
+    run(judge)
+    assert seen == [False]

@@ -36,6 +36,21 @@ def test_runs_that_start_at_once_get_different_folders(tmp_path: Path) -> None:
     assert len(set(folders)) == 40
 
 
+def test_a_number_somebody_else_takes_first_is_left_to_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = Path.mkdir
+
+    def make_second(path: Path, *arguments, **options) -> None:
+        if path.name == "run-001":
+            # Another process makes it between our look at the folder and our attempt.
+            make(path, exist_ok=True)
+        make(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", make_second)
+    assert RunFolder.create(tmp_path).path.name == "run-002"
+
+
 def test_an_unwritable_results_folder_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file, not a folder")
     with pytest.raises(EnvironmentFault, match="--optimize-results") as caught:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from judged_kernels import ALL_STAGES, axpy, full_plan
+from judged_kernels import ALL_STAGES, AXPY, axpy, full_plan
 
-from pytest_cudaopt import In, InOut, Out, Scratch, bf16, bool_, case, f16, f32, f64, i32, kernel
+from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, bool_, case, f16, f32, f64, i32, kernel
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceFault
@@ -166,8 +166,9 @@ def test_an_empty_case_may_be_launched_all_the_same(tmp_path: Path, sim: Device)
     assert judge(axpy(tmp_path, rule, cases=[case(n=0)]), sim).accepted
 
 
-def test_what_the_simulator_cannot_execute_is_not_judged(tmp_path: Path, sim: Device) -> None:
-    evaluation = _with_fault(axpy(tmp_path), FindingKind.UNSUPPORTED_INSTRUCTION, sim)
+@pytest.mark.parametrize("kind", [FindingKind.UNSUPPORTED_INSTRUCTION, FindingKind.OUT_OF_MEMORY])
+def test_what_the_device_cannot_execute_is_not_judged(kind: FindingKind, tmp_path: Path, sim: Device) -> None:
+    evaluation = _with_fault(axpy(tmp_path), kind, sim)
     assert evaluation.status is Status.NOT_JUDGED
     assert evaluation.outcomes[0].status is CaseStatus.UNSUPPORTED
 
@@ -202,9 +203,15 @@ def test_a_reference_that_raises_is_not_the_kernels_fault(tmp_path: Path, sim: D
         judge(axpy(tmp_path, reference=lambda **named: 1 / 0), sim)
 
 
-def test_sizes_that_cannot_be_bound_are_not_the_kernels_fault(tmp_path: Path, sim: Device) -> None:
-    with pytest.raises(DeclarationError, match=r"axpy\.n at case\(n=2147483648\)"):
-        judge(axpy(tmp_path, cases=[case(n=2**31)]), sim)
+def test_inputs_that_cannot_be_drawn_are_not_the_kernels_fault(tmp_path: Path, sim: Device) -> None:
+    (tmp_path / "axpy.cu").write_text(AXPY)
+
+    @kernel(str(tmp_path / "axpy.cu"), cases=[case(n=4)])
+    def axpy(x=In(f32, "n", values=lambda *_: np.zeros(3)), y=Out(f32, "n"), n=i32, a=Scalar(f32, 0.5)):
+        y[...] = a * x + 1
+
+    with pytest.raises(DeclarationError, match=r"axpy\.x at case\(n=4\): values= callable"):
+        judge(axpy, sim)
 
 
 def test_a_one_stage_plan_runs_one_stage(tmp_path: Path, sim: Device) -> None:

@@ -102,3 +102,19 @@ def test_a_full_scratch_folder_is_the_environments_fault(sim: Device, tmp_path: 
     full = replace(sim, scratch=tmp_path / "absent", _lock=-1)
     with pytest.raises(EnvironmentFault, match=r"expected room for 400 bytes, got No such file"):
         prepare(kernel, kernel.cases[0], full)
+
+
+def test_a_case_larger_than_the_memory_is_refused_before_it_is_drawn(sim: Device, tmp_path: Path) -> None:
+    kernel = axpy(tmp_path, cases=[case(n=10**12)])
+    with pytest.raises(
+        EnvironmentFault, match=r"at case\(n=1000000000000\): .* arrays that need 32000\.0 GB"
+    ):
+        prepare(kernel, kernel.cases[0], sim)
+
+
+def test_where_the_memory_is_unknown_the_case_is_tried(
+    sim: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prepare_module, "_available_bytes", lambda: None)
+    kernel = axpy(tmp_path)
+    assert prepare(kernel, kernel.cases[0], sim).files["x"].exists()

@@ -271,10 +271,15 @@ def test_a_launch_that_cannot_be_made_says_why(
     assert words in fault["message"]
 
 
-def test_a_launch_before_its_module_is_loaded_is_invalid(served: Served, tmp_path: Path) -> None:
+@pytest.mark.parametrize("left_out", [slice(1, 2), slice(0, 2)], ids=["load", "compile and load"])
+def test_a_launch_before_its_module_is_loaded_is_invalid(
+    served: Served, tmp_path: Path, left_out: slice
+) -> None:
     asked = saxpy_request(tmp_path)
-    asked["steps"].pop(1)
-    assert "is not loaded" in served.ask(asked)["fault"]["message"]
+    del asked["steps"][left_out]
+    answer = served.ask(asked)
+    assert answer["status"] == "invalid"
+    assert 'module "m" is not loaded' in answer["fault"]["message"]
 
 
 ENDLESS = 'extern "C" __global__ void spin(volatile int* x) { while (*x == 0) {} }'

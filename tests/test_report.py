@@ -1,5 +1,6 @@
 """Failure texts: their class first, then what was seen, where, and how to run it again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,9 +89,19 @@ def test_a_fault_shows_the_access_the_thread_and_the_line():
     assert failure.at == SourceLocation(str(source_folder() / "scale.cu"), 4)
 
 
+def test_what_a_faults_message_says_is_not_said_again():
+    message = "reads x[51] but 'x' has 51 elements, block (0,0,0), thread (51,0,0)"
+    finding = replace(out_of_bounds(), message=message)
+    text = described(evaluation(Status.FAULT, finding=finding)).text
+
+    assert text.count("x[51]") == 1
+    assert text.count("thread (") == 1
+    assert "at        scale.cu:4" in text
+
+
 def test_a_fault_in_a_header_has_no_excerpt_of_the_kernel():
     finding = out_of_bounds()
-    elsewhere = type(finding)(finding.kind, finding.message, file="cuda_fp16.hpp", line=4)
+    elsewhere = replace(finding, file="cuda_fp16.hpp")
     failure = described(evaluation(Status.FAULT, finding=elsewhere))
 
     assert "at        cuda_fp16.hpp:4" in failure.text

@@ -1,6 +1,7 @@
 """The summary table: rows survive the way through a report, and are laid out the same for any order."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -91,6 +92,13 @@ def test_a_run_that_found_nothing_faster_says_so():
     )
 
     assert "9.00 us modelled, nothing faster found in 4 attempts" in texts([row])[1]
+
+
+def test_gains_of_several_cases_are_listed():
+    row = replace(OPTIMIZE, gains="n1 1.2x, n2 1.9x")
+
+    assert "1.50x (geometric mean) with BLOCK=128" in texts([row])[1]
+    assert texts([row])[2].strip() == "n1 1.2x, n2 1.9x"
 
 
 def test_the_device_is_in_the_title_if_there_is_one():

@@ -95,6 +95,7 @@ def test_defaults_are_left_out_and_come_back() -> None:
         ({"text": "a", "steps": [{"do": "hop"}]}, "whole.steps[0].do: expected one of push, pull, got 'hop'"),
         ({"text": "a", "steps": [{"do": "push"}]}, "whole.steps[0]: expected a key 'weight'"),
         ({"text": "a", "steps": [{"do": "push", "weight": "1"}]}, "expected a number, got '1'"),
+        ({"text": "a", "steps": [{"do": "push", "weight": True}]}, "expected a number, got True"),
         ({"text": "a", "steps": [3]}, "whole.steps[0]: expected an object, got 3"),
         ({"text": "a", "target": {}}, "whole.target: expected exactly one of name, number"),
         ({"text": "a", "target": {"name": "x", "number": 1}}, "expected exactly one of name, number"),

@@ -36,7 +36,7 @@ class Acceptance:
 
 @dataclass(frozen=True)
 class AcceptPolicy:
-    """Whether to write a winner back, and whether one ranked by the model alone may be."""
+    """Whether to write a winner back, and whether that goes for one ranked by the model alone too."""
 
     accept: bool = False
     accept_modelled: bool = False
@@ -55,15 +55,15 @@ def accept(
     """
     if winner is None:
         return Acceptance(AcceptOutcome.NOTHING_BETTER, f"{source.name} stays as it is")
-    if not (policy.accept or policy.accept_modelled):
-        return Acceptance(
-            AcceptOutcome.NOT_ASKED, f"{source.name} stays as it is; --optimize-accept would replace it"
-        )
-    if kind is not LatencyKind.MEASURED and not policy.accept_modelled:
+    only_modelled = kind is not LatencyKind.MEASURED
+    if not policy.accept:
+        flags = "--optimize-accept --optimize-accept-modelled" if only_modelled else "--optimize-accept"
+        return Acceptance(AcceptOutcome.NOT_ASKED, f"{source.name} stays as it is; {flags} would replace it")
+    if only_modelled and not policy.accept_modelled:
         return Acceptance(
             AcceptOutcome.ONLY_MODELLED,
             f"{source.name} stays as it is: the winner was ranked by the model alone; "
-            "measure it on a GPU, or pass --optimize-accept-modelled",
+            "measure it on a GPU, or add --optimize-accept-modelled",
         )
     file = source.resolve()
     try:

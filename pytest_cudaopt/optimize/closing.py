@@ -1,10 +1,11 @@
-"""What a run leaves in its folder when it ends, beside its history: summary, heatmap, replays."""
+"""What a run leaves for people beside its history: summary, heatmap, launches to execute again."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import plots
+from pytest_cudaopt.evaluation import CaseStatus
 
 if TYPE_CHECKING:
     from pytest_cudaopt.evaluation import Budget, Evaluation
@@ -27,9 +28,19 @@ def write_replays(run: Run, best: Attempt, budget: Budget) -> None:
     """Write the best candidate's launch at every measured case as a request to execute again."""
     for case_id, case in zip(run.kernel.case_ids, run.kernel.cases, strict=True):
         if case.measure:
-            run.write_replay(
-                run.kernel, best.candidate, case, case_id, run.device, run.folder.path / "replay", budget
-            )
+            folder = run.folder.path / "replay"
+            run.write_replay(run.kernel, best.candidate, case, case_id, run.device, folder, budget)
+
+
+def write_failure(run: Run, attempt: Attempt, budget: Budget) -> None:
+    """Write the launch that an attempt failed at, if one did, to the attempt's folder."""
+    outcomes = attempt.evaluation.outcomes
+    failed = next((outcome for outcome in outcomes if outcome.status is not CaseStatus.PASSED), None)
+    if failed is not None:
+        folder = run.folder.attempt_folder(attempt.number)
+        run.write_replay(
+            run.kernel, attempt.candidate, failed.case, failed.case_id, run.device, folder, budget
+        )
 
 
 def heatmap(summary: RunSummary) -> plots.Heatmap:

@@ -63,6 +63,7 @@ def decide(state: RunState, runtime: Runtime[Run]) -> RunState:
     verdict = _verdict(run, number, state["best"])
     best = number if verdict.decision.is_kept else state["best"]
     attempt = Attempt(number, run.proposals[number], run.evaluations[number], verdict, _speedup(run, number))
+    closing.write_failure(run, attempt, budget(run))
     run.folder.write_attempt(attempt, best)
     run.attempts.append(attempt)
     run.progress(attempt)
@@ -78,7 +79,7 @@ def propose(state: RunState, runtime: Runtime[Run]) -> RunState:
     if number > run.options.max_iterations:
         return {
             "stopped_because": StopReason.ITERATIONS_USED,
-            "stopped_detail": f"{run.options.max_iterations} iterations used",
+            "stopped_detail": f"limit of {run.options.max_iterations} iterations reached",
         }
     proposal = run.proposer.propose(run.attempts)
     if proposal is None:
@@ -91,16 +92,15 @@ def propose(state: RunState, runtime: Runtime[Run]) -> RunState:
 
 
 def finish(state: RunState, runtime: Runtime[Run]) -> RunState:
-    """Write the winner back if asked to, then everything a reader of the folder looks for."""
+    """Write what a reader of the folder looks for, and the winner back to its source if asked to."""
     run = runtime.context
     summary = run.summary(state["stopped_because"], state["stopped_detail"])
     if summary.best is not None:
+        closing.write_replays(run, summary.best, budget(run))
         winner = summary.best.candidate if summary.improved else None
         policy = AcceptPolicy(run.options.accept, run.options.accept_modelled)
         run.acceptance = accept(run.kernel.source, run.start.source, winner, summary.latency_kind, policy)
     closing.write(run, run.summary(state["stopped_because"], state["stopped_detail"]))
-    if summary.best is not None:
-        closing.write_replays(run, summary.best, budget(run))
     return {}
 
 

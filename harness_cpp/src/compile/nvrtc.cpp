@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kInstall =
     "Install it with: pip install \"cuda-toolkit[nvrtc]>=13,<14\", or name libnvrtc with --nvrtc.";
-constexpr NvrtcFunctions::Result kInvalidOption = 5, kCompilation = 6, kInvalidNameExpression = 10;
+constexpr NvrtcFunctions::Result kInvalidOption = 5, kCompilation = 6, kBuiltinOperation = 7,
+                                 kInvalidNameExpression = 10;
 
 void check(const NvrtcFunctions& functions, NvrtcFunctions::Result result, const char* call) {
   if (result == 0) return;
@@ -93,6 +94,12 @@ bool NvrtcProgram::compile(const std::vector<std::string>& options) {
       m_functions.compile_program(m_program, static_cast<int>(texts.size()), texts.data());
   if (result == kCompilation || result == kInvalidOption || result == kInvalidNameExpression) {
     return false;
+  }
+  if (result == kBuiltinOperation) {
+    throw Fault(FaultKind::no_nvrtc,
+                std::string("NVRTC was opened but cannot open libnvrtc-builtins, which belongs "
+                            "beside it. ") +
+                    kInstall);
   }
   check(m_functions, result, "compile_program");
   return true;

@@ -34,7 +34,7 @@ struct DeviceTable {
   std::uint32_t shared_atomic_cycles, global_atomic_cycles, barrier_cycles;
 
   // Warp instructions per clock and SM, by pipe; see `Pipe`.
-  double fp32_rate, fp64_rate, integer_rate, half_rate, special_rate, tensor_rate, memory_rate,
+  double fp32_rate, fp64_rate, integer_rate, half_rate, special_rate, tensor_rate, lsu_rate,
       control_rate;
 };
 

@@ -44,18 +44,26 @@ double cube_root(double value) {
 }
 
 // Resources work at the same time, but never in perfect step: with p = 3 two equal terms cost 26 %
-// more than one of them.
+// more than one of them. DRAM is behind L2: the slower of the two sets the pace of both.
 double overlapped(const Terms& terms) {
-  double cubes = 0;
-  for (const auto& [name, ns] : terms) cubes += ns * ns * ns;
-  return cube_root(cubes);
+  double cubes = 0, memory = 0;
+  for (const auto& [name, ns] : terms) {
+    if (name == "l2" || name == "dram") {
+      memory = std::max(memory, ns);
+    } else {
+      cubes += ns * ns * ns;
+    }
+  }
+  return cube_root(cubes + memory * memory * memory);
 }
 
-// Blocks wait (p = 2) while others keep the resources busy; that overlaps less, since blocks of one
-// launch start together and go through the same phases. Handing out blocks costs nothing until it
-// is what everything waits for.
-double combined(double busy_ns, double waiting_ns, double handing_out_ns) {
-  return std::max(std::sqrt(busy_ns * busy_ns + waiting_ns * waiting_ns), handing_out_ns);
+// While some blocks wait, others keep the resources busy: p = 2. Blocks of the first waves start
+// together and go through their phases in step, when one adds to the other; with every wave they
+// drift apart.
+double with_waiting(double busy_ns, double waiting_ns, double waves) {
+  const double apart = std::sqrt(busy_ns * busy_ns + waiting_ns * waiting_ns);
+  const double in_step = 1 / (2 + waves / 16);
+  return apart + in_step * (busy_ns + waiting_ns - apart);
 }
 
 double rate_of(const DeviceTable& table, Pipe pipe) {
@@ -73,7 +81,7 @@ double rate_of(const DeviceTable& table, Pipe pipe) {
     case Pipe::tensor:
       return table.tensor_rate;
     case Pipe::memory:
-      return table.memory_rate;
+      return table.lsu_rate;
     case Pipe::control:
       return table.control_rate;
   }
@@ -88,12 +96,16 @@ void add_sm_terms(const DeviceTable& table, const LaunchTotals& totals, Terms& t
   terms.emplace_back("issue", slots / table.schedulers_per_sm / sm_clocks_per_ns);
   for (std::size_t i = 0; i < kPipes; ++i) {
     const auto pipe = static_cast<Pipe>(i);
+    if (pipe == Pipe::memory) continue;  // "lsu"
     const auto count = static_cast<double>(totals.sum.pipe_slots[i]);
     terms.emplace_back(name_of(pipe), count / rate_of(table, pipe) / sm_clocks_per_ns);
   }
-  const auto wavefronts =
-      static_cast<double>(totals.sum.lsu_wavefronts + totals.sum.shared_atomic_wavefronts);
-  terms.emplace_back("lsu", wavefronts / sm_clocks_per_ns);
+  // An instruction takes one wavefront or more; shuffles and votes go this way too.
+  const std::uint64_t wavefronts =
+      std::max(totals.sum.lsu_wavefronts + totals.sum.shared_atomic_wavefronts,
+               totals.sum.pipe_slots[static_cast<std::size_t>(Pipe::memory)]);
+  terms.emplace_back(
+      "lsu", static_cast<double>(wavefronts) / rate_of(table, Pipe::memory) / sm_clocks_per_ns);
 }
 
 void add_memory_terms(const DeviceTable& table, const LaunchTotals& totals, const Traffic& traffic,
@@ -107,16 +119,15 @@ void add_memory_terms(const DeviceTable& table, const LaunchTotals& totals, cons
   terms.emplace_back("atomics", std::max(spread_out, one_slice) / table.clock_ghz);
 }
 
-// Waves of blocks, each as long as one block takes with nothing in its way but latencies.
-double latency_ns(const DeviceTable& table, const LaunchShape& launch, const LaunchTotals& totals,
-                  const Traffic& traffic, std::uint64_t resident_blocks) {
+// One block with nothing in its way but latencies.
+double block_ns(const DeviceTable& table, const LaunchShape& launch, const LaunchTotals& totals,
+                const Traffic& traffic) {
   const double dram_extra = table.dram_cycles - table.l2_hit_cycles;
   const double cycles = totals.mean_critical_cycles -
                         totals.mean_first_misses * (1 - traffic.cold_share) * dram_extra +
                         totals.mean_repeat_misses * traffic.spilled_share * dram_extra +
                         table.warp_start_cycles * warps_of(launch);
-  const std::uint64_t waves = (totals.blocks + resident_blocks - 1) / resident_blocks;
-  return static_cast<double>(waves) * cycles / table.clock_ghz;
+  return cycles / table.clock_ghz;
 }
 
 // The SM with the most blocks works longer than the mean: what that adds to the longest SM term.
@@ -173,9 +184,12 @@ Measurement model_latency(const DeviceTable& table, const LaunchShape& launch,
   const double tail = tail_ns(table, blocks, terms);
   add_memory_terms(table, totals, traffic, terms);
   const double busy = overlapped(terms);
-  const double waiting = latency_ns(table, launch, totals, traffic, resident);
+  const auto waves = static_cast<double>((blocks + resident - 1) / resident);
+  const double waiting = waves * block_ns(table, launch, totals, traffic);
+  // Handing out blocks costs nothing until everything waits for it.
   const double handing_out = static_cast<double>(blocks) * table.block_launch_ns;
-  result.median_ns = table.launch_ns + combined(busy, waiting, handing_out) + tail;
+  result.median_ns =
+      table.launch_ns + std::max(with_waiting(busy, waiting, waves), handing_out) + tail;
   terms.emplace_back("latency", waiting);
   terms.emplace_back("blocks", handing_out);
   terms.emplace_back("tail", tail);

@@ -48,7 +48,8 @@ std::uint32_t count_sectors(const std::uint64_t* addresses, std::uint32_t mask,
   }
   if (ascending) return static_cast<std::uint32_t>(count);
   std::sort(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
-  const auto end = std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
+  const auto end =
+      std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
   return static_cast<std::uint32_t>(end - sectors.begin());
 }
 

@@ -1,5 +1,5 @@
-// Recognises the address pattern of a memory instruction. Included by the ops files only: everything
-// here is compiled once per instruction set.
+// Recognises the address pattern of a memory instruction. Included by the ops files only:
+// everything here is compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ inline constexpr RegularDeltas kRegular;
   const __m256i base = _mm256_set1_epi32(static_cast<std::int32_t>(first));
   __m256i differ = _mm256_setzero_si256();
   for (int i = 0; i < kLanes; i += 8) {
-    const __m256i delta = _mm256_sub_epi32(
-        _mm256_load_si256(reinterpret_cast<const __m256i*>(addresses + i)), base);
+    const __m256i delta =
+        _mm256_sub_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(addresses + i)), base);
     differ = _mm256_or_si256(
-        differ, _mm256_xor_si256(
-                    delta, _mm256_load_si256(reinterpret_cast<const __m256i*>(expected + i))));
+        differ,
+        _mm256_xor_si256(delta, _mm256_load_si256(reinterpret_cast<const __m256i*>(expected + i))));
   }
   return _mm256_testz_si256(differ, differ) != 0;
 }
@@ -44,10 +44,10 @@ inline constexpr RegularDeltas kRegular;
   const __m256i base = _mm256_set1_epi64x(static_cast<std::int64_t>(first));
   __m256i differ = _mm256_setzero_si256();
   for (int i = 0; i < kLanes; i += 4) {
-    const __m256i delta = _mm256_sub_epi64(
-        _mm256_load_si256(reinterpret_cast<const __m256i*>(addresses + i)), base);
-    const __m256i wanted = _mm256_cvtepi32_epi64(
-        _mm_load_si128(reinterpret_cast<const __m128i*>(expected + i)));
+    const __m256i delta =
+        _mm256_sub_epi64(_mm256_load_si256(reinterpret_cast<const __m256i*>(addresses + i)), base);
+    const __m256i wanted =
+        _mm256_cvtepi32_epi64(_mm_load_si128(reinterpret_cast<const __m128i*>(expected + i)));
     differ = _mm256_or_si256(differ, _mm256_xor_si256(delta, wanted));
   }
   return _mm256_testz_si256(differ, differ) != 0;
@@ -113,13 +113,18 @@ template <class A>
   if (pattern.kind == PatternKind::contiguous) pattern.expected = kRegular.contiguous[shift];
 }
 
-// Whether the lanes' addresses lie as they did when the pattern was learnt.
+// Whether the lanes' addresses lie as they did when the pattern was learnt. What follows in the
+// same basic block with the same base register need not be compared again, unless another warp ran
+// here.
 template <bool Full, class A>
-[[nodiscard]] inline bool is_known(Warp& warp, const AddressPattern& pattern, const A* addresses,
-                                   A first, std::uint32_t mask) {
+[[nodiscard]] inline bool is_known(Warp& warp, const Op& op, AddressPattern& pattern,
+                                   const A* addresses, A first, std::uint32_t mask) {
   if (pattern.mask != mask) return false;
-  if constexpr (Full) return repeats(addresses, first, pattern.expected);
-  return repeats_in(lane_mask(warp, mask), addresses, first, pattern.expected);
+  if (op.same_base && pattern.owner == warp.index) return true;
+  const bool same = Full ? repeats(addresses, first, pattern.expected)
+                         : repeats_in(lane_mask(warp, mask), addresses, first, pattern.expected);
+  if (same) pattern.owner = warp.index;
+  return same;
 }
 
 }  // namespace cudaopt::sim::CUDAOPT_ISA

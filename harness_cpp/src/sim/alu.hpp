@@ -64,6 +64,13 @@ CUDAOPT_INLINE LanePointer<T> lane_pointer(Warp& warp, std::int32_t offset) {
   return static_cast<LanePointer<T>>(__builtin_assume_aligned(warp.registers + offset, 64));
 }
 
+// One bit per lane; a table, because shifting by the lane number does not vectorise everywhere.
+inline constexpr std::uint32_t kLaneBits[kLanes] = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+
 // The instruction's own flags (a combination a family defines), for functions that want them first.
 struct Flags {
   std::int32_t bits = 0;
@@ -85,7 +92,7 @@ struct Source<bool> {
   CUDAOPT_INLINE Source(Warp& warp, const Op& op, int k)
       : bits(warp.predicates[op.src[static_cast<std::size_t>(k)]] ^
              (0u - ((op.src_negated >> k) & 1u))) {}
-  CUDAOPT_INLINE bool operator[](int i) const { return ((bits >> i) & 1u) != 0; }
+  CUDAOPT_INLINE bool operator[](int i) const { return (bits & kLaneBits[i]) != 0; }
 };
 
 struct Absent {};  // stands for operands a function does not have
@@ -103,13 +110,6 @@ constexpr Slot slot_of() {
     return sizeof(T) == 8 ? Slot::b64 : Slot::b32;
   }
 }
-
-// One bit per lane; a table, because shifting by the lane number does not vectorise everywhere.
-inline constexpr std::uint32_t kLaneBits[kLanes] = {
-    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
-    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
-    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
-    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
 CUDAOPT_INLINE void write_predicate(Warp& warp, std::int32_t index, std::uint32_t bits,
                                     std::uint32_t mask) {

@@ -25,12 +25,15 @@ enum class PatternKind : std::uint8_t {
 // instructions repeat their pattern, and then bounds, alignment and cost follow from one address.
 // The head is one cache line; regular patterns share the tables `expected` points to.
 struct alignas(64) AddressPattern {
+  static constexpr std::uint32_t kNoOwner = ~0u;
+
   std::uint32_t mask = 0;
   PatternKind kind = PatternKind::far;
-  std::uint32_t low_bits = 0;                // all deltas or-ed: their alignment
-  std::int32_t lowest = 0, highest = 0;      // delta of any lane
-  const std::int32_t* expected = nullptr;    // delta by lane
-  std::array<std::uint8_t, 32> cost{};       // sectors or wavefronts by phase; 0: not counted yet
+  std::uint32_t low_bits = 0;              // all deltas or-ed: their alignment
+  std::int32_t lowest = 0, highest = 0;    // delta of any lane
+  std::uint32_t owner = kNoOwner;          // warp whose addresses were compared last
+  const std::int32_t* expected = nullptr;  // delta by lane
+  std::array<std::uint8_t, 32> cost{};     // sectors or wavefronts by phase; 0: not counted yet
   alignas(64) std::int32_t delta[kLanes]{};
 };
 
@@ -38,11 +41,11 @@ inline constexpr int kBarriers = 16;
 
 // One of the sixteen barriers of a block.
 struct Barrier {
-  std::uint32_t arrived = 0;      // threads, absent lanes of a warp included
-  std::uint32_t expected = 0;     // threads; 0: all of the block
-  std::uint32_t population = 0;   // bar.red: threads whose predicate held
-  std::uint32_t waiting = 0;      // warps, bit per index
-  bool everyone = true;           // bar.red: all predicates so far
+  std::uint32_t arrived = 0;     // threads, absent lanes of a warp included
+  std::uint32_t expected = 0;    // threads; 0: all of the block
+  std::uint32_t population = 0;  // bar.red: threads whose predicate held
+  std::uint32_t waiting = 0;     // warps, bit per index
+  bool everyone = true;          // bar.red: all predicates so far
 };
 
 struct Block {
@@ -50,14 +53,14 @@ struct Block {
   std::uint64_t linear = 0;
   std::uint8_t* shared = nullptr;
   std::uint32_t shared_bytes = 0;
-  std::uint8_t* local = nullptr;         // of lane 0 of warp 0; one piece of `local_bytes` per thread
+  std::uint8_t* local = nullptr;  // of lane 0 of warp 0; one piece of `local_bytes` per thread
   std::uint32_t local_bytes = 0;
   AddressPattern* patterns = nullptr;
   std::array<Barrier, kBarriers> barriers{};
   std::vector<Warp>* warps = nullptr;
-  std::uint64_t instructions = 0;        // warp instructions so far
-  std::uint64_t inserted = 0;            // of the dispatches, those of ops that decode inserted
-  BlockTracer* tracer = nullptr;         // only while measuring
+  std::uint64_t instructions = 0;  // warp instructions so far
+  std::uint64_t inserted = 0;      // of the dispatches, those of ops that decode inserted
+  BlockTracer* tracer = nullptr;   // only while measuring
 };
 
 struct Launch {
@@ -68,15 +71,16 @@ struct Launch {
   const Allocation* allocations = nullptr;  // by address, see allocation_of
   std::uint64_t allocation_count = 0;
   Dim3 grid, block;
-  std::uint32_t shared_bytes = 0;           // static and dynamic
+  std::uint32_t shared_bytes = 0;  // static and dynamic
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint64_t block_instructions = 0;     // budget
+  std::uint64_t block_instructions = 0;  // budget
   std::vector<std::uint8_t> parameters;
 };
 
 // Allocations sit at multiples of the stride, so the nearest multiple names the allocation even for
 // an address a little below it. Index 0 is empty: nothing lives near address 0.
-[[nodiscard]] static inline const Allocation* allocation_of(const Launch& launch, std::uint64_t address) {
+[[nodiscard]] static inline const Allocation* allocation_of(const Launch& launch,
+                                                            std::uint64_t address) {
   const std::uint64_t index = (address + kGlobalStride / 2) / kGlobalStride;
   return launch.allocations + (index < launch.allocation_count ? index : 0);
 }

@@ -5,8 +5,8 @@
 
 namespace cudaopt::sim {
 
-// True for kernels that add floats atomically, use what an atomic returns, mix atomic operations, or
-// read what other blocks may be writing. They run on one worker, block after block.
+// True for kernels that add floats atomically, use what an atomic returns, mix atomic operations,
+// or read what other blocks may be writing. They run on one worker, block after block.
 [[nodiscard]] bool depends_on_block_order(const ptx::Function& function);
 
 }  // namespace cudaopt::sim

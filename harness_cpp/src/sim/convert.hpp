@@ -34,6 +34,24 @@ CUDAOPT_INLINE double sticky_of(std::uint64_t x) {
   return sticky_sum(upper, double_of(static_cast<std::uint32_t>(x)));
 }
 
+// // With the NaN's own bits, which `F16::decode` does not keep.
+CUDAOPT_INLINE double f64_of_f16(std::uint32_t half) {
+  const std::uint64_t nan = std::uint64_t{half & 0x8000u} << 48 | 0x7ff8000000000000u |
+                            std::uint64_t{half & 0x3ffu} << 42;
+  const double value = F16::decode(half);
+  return is_nan<F16>(half) ? bits_as<double>(nan) : value;
+}
+
+// What fits of a NaN, made quiet.
+template <class Half>
+CUDAOPT_INLINE std::uint32_t narrowed_nan(double nan) {
+  constexpr int kFraction = Half::Format::kPrecision - 1;
+  const auto bits = bits_as<std::uint64_t>(nan) | kQuietF64;
+  const auto fraction =
+      static_cast<std::uint32_t>(bits >> (52 - kFraction)) & ((1u << kFraction) - 1);
+  return static_cast<std::uint32_t>(bits >> 48 & 0x8000u) | Half::kInfinity | fraction;
+}
+
 // To a whole number. Numbers too large to have a fraction stay; signs stay, of zeros too.
 template <class T>
 CUDAOPT_INLINE T whole(T x, Rounding mode) {

@@ -1,9 +1,10 @@
 #include "sim/decode.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "ptx/control_flow.hpp"
+#include "sim/address_groups.hpp"
 #include "sim/block_order.hpp"
 #include "sim/control.hpp"
 #include "sim/entry_layout.hpp"
@@ -29,7 +30,9 @@ void flatten(const Operand& operand, std::vector<const Operand*>& into) {
   for (const Operand& element : operand.elements) flatten(element, into);
 }
 
-bool is_narrow_type(std::string_view type) { return type.size() >= 3 && type.substr(type.size() - 2) == "16"; }
+bool is_narrow_type(std::string_view type) {
+  return type.size() >= 3 && type.substr(type.size() - 2) == "16";
+}
 
 // Immediates of 16-bit operations carry no upper bits, like the registers beside them.
 bool is_narrow_source(const Instruction& instruction, std::size_t source) {
@@ -49,6 +52,16 @@ std::uint64_t immediate_bits(const Operand& operand, Slot width, bool narrow) {
     return wide_bits;
   }
   return narrow ? operand.bits & 0xffff : operand.bits;
+}
+
+// "shfl.sync.bfly.b32"
+std::string form_of(const Instruction& instruction) {
+  std::string form(instruction.opcode);
+  for (const std::string_view modifier : instruction.modifiers) {
+    form += '.';
+    form += modifier;
+  }
+  return form;
 }
 
 class Decoder {
@@ -104,7 +117,11 @@ class Decoder {
       join.pipe = Pipe::control;
       append(join);
     }
-    for (std::int32_t i = block.first; i < block.end; ++i) emit(i);
+    m_addresses.begin_block();
+    for (std::int32_t i = block.first; i < block.end; ++i) {
+      emit(i);
+      m_addresses.forget_written(m_function.instructions[static_cast<std::size_t>(i)]);
+    }
   }
 
   // Running off the end returns.
@@ -136,9 +153,9 @@ class Decoder {
     op.pipe = binding->pipe;
     op.latency = binding->latency;
     op.aux = binding->aux;
-    if (op.pipe == Pipe::memory) op.memo = static_cast<std::int32_t>(m_program.patterns++);
-    const auto form = memory_form_of_load(instruction);
+    const auto form = memory_form_of(instruction);
     if (form && form->parameter_by_name) return assign_parameter(instruction, *form, *binding, op);
+    if (form) m_addresses.assign(instruction, *form, op);
     return assign_operands(instruction, *binding, op);
   }
 
@@ -149,8 +166,8 @@ class Decoder {
     if (label.kind != Operand::Kind::label) return false;
     op.pipe = Pipe::control;
     const auto count = static_cast<std::int32_t>(m_function.instructions.size());
-    if (label.target >= count ||
-        m_returning[static_cast<std::size_t>(m_flow.block_of[static_cast<std::size_t>(label.target)])]) {
+    if (label.target >= count || m_returning[static_cast<std::size_t>(
+                                     m_flow.block_of[static_cast<std::size_t>(label.target)])]) {
       op.full = op.masked = exit_lanes;
       return true;
     }
@@ -160,8 +177,9 @@ class Decoder {
     return true;
   }
 
-  [[nodiscard]] std::optional<MemoryForm> memory_form_of_load(const Instruction& instruction) const {
-    if (instruction.opcode != "ld" && instruction.opcode != "ldu") return std::nullopt;
+  [[nodiscard]] std::optional<MemoryForm> memory_form_of(const Instruction& instruction) const {
+    const std::string_view opcode = instruction.opcode;
+    if (opcode != "ld" && opcode != "ldu" && opcode != "st") return std::nullopt;
     return memory_form(m_function, instruction);
   }
 
@@ -172,12 +190,15 @@ class Decoder {
     const Operand& address = instruction.operands[1];
     const auto base = m_layout.address_of(address.elements[0].name);
     if (!base) return false;
-    const auto start = static_cast<std::int64_t>(*base) + address.offset + address.elements[0].offset;
-    if (start < 0 || start + form.element_bytes * form.elements > m_function.parameter_bytes) return false;
+    const auto start =
+        static_cast<std::int64_t>(*base) + address.offset + address.elements[0].offset;
+    if (start < 0 || start + form.element_bytes * form.elements > m_function.parameter_bytes)
+      return false;
     for (std::size_t k = 0; k < form.elements; ++k) {
       ParameterSlot slot;
       slot.width = binding.dst[k];
-      slot.from = static_cast<std::uint32_t>(start) + static_cast<std::uint32_t>(k) * form.element_bytes;
+      slot.from =
+          static_cast<std::uint32_t>(start) + static_cast<std::uint32_t>(k) * form.element_bytes;
       slot.bytes = form.element_bytes;
       slot.extension = form.extension;
       op.src[k] = m_slots.parameter(slot);
@@ -186,7 +207,8 @@ class Decoder {
     return true;
   }
 
-  [[nodiscard]] bool assign_operands(const Instruction& instruction, const Binding& binding, Op& op) {
+  [[nodiscard]] bool assign_operands(const Instruction& instruction, const Binding& binding,
+                                     Op& op) {
     std::vector<const Operand*> operands;
     for (const Operand& operand : instruction.operands) flatten(operand, operands);
     std::size_t next = 0;
@@ -214,8 +236,8 @@ class Decoder {
     return slot.has_value();
   }
 
-  [[nodiscard]] bool assign_source(const Instruction& instruction, const Operand& operand, Slot width,
-                                   std::size_t index, Op& op) {
+  [[nodiscard]] bool assign_source(const Instruction& instruction, const Operand& operand,
+                                   Slot width, std::size_t index, Op& op) {
     const Operand* value = &operand;
     if (operand.kind == Operand::Kind::address) {
       if (operand.elements.size() != 1) return false;
@@ -232,17 +254,21 @@ class Decoder {
   [[nodiscard]] std::optional<std::int32_t> source_slot(const Operand& operand, Slot width,
                                                         bool narrow) {
     switch (operand.kind) {
-      case Operand::Kind::reg: return m_slots.register_slot(operand.reg, width);
+      case Operand::Kind::reg:
+        return m_slots.register_slot(operand.reg, width);
       case Operand::Kind::immediate:
         return m_slots.constant(immediate_bits(operand, width, narrow), width);
-      case Operand::Kind::special: return m_slots.special(operand.name, width);
-      case Operand::Kind::sink: return m_slots.sink(width);
+      case Operand::Kind::special:
+        return m_slots.special(operand.name, width);
+      case Operand::Kind::sink:
+        return m_slots.sink(width);
       case Operand::Kind::symbol: {
         const auto address = m_layout.address_of(operand.name);
         if (!address) return std::nullopt;
         return m_slots.constant(*address + static_cast<std::uint64_t>(operand.offset), width);
       }
-      default: return std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
 
@@ -254,7 +280,9 @@ class Decoder {
     failing.full = failing.masked = raise_unsupported;
     failing.pipe = Pipe::control;
     op = failing;
-    m_program.notes.push_back(unsupported_note(m_program, instruction));
+    if (m_noted.insert(form_of(instruction)).second) {
+      m_program.notes.push_back(unsupported_note(m_program, instruction));
+    }
   }
 
   [[nodiscard]] std::int32_t pc_of_block_at(std::int32_t instruction) const {
@@ -280,9 +308,7 @@ class Decoder {
     m_program.local_bytes = m_layout.local_bytes;
     m_program.reads_unwritten = m_assignment.reads_unwritten;
     m_program.ordered = depends_on_block_order(m_function);
-    auto& notes = m_program.notes;
-    std::sort(notes.begin(), notes.end());
-    notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
+    m_program.patterns = m_addresses.patterns();
   }
 
   const ptx::Function& m_function;
@@ -292,6 +318,8 @@ class Decoder {
   ptx::SlotAssignment m_assignment;
   EntryLayout m_layout;
   OperandSlots m_slots;
+  AddressGroups m_addresses;
+  std::set<std::string> m_noted;  // one note per form is enough
   std::vector<bool> m_returning, m_is_join;
   std::vector<std::int32_t> m_meeting, m_first_pc;  // by block
 };

@@ -39,9 +39,9 @@ std::size_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes,
                                    const std::vector<std::uint8_t>& poison) {
   const std::uint64_t index = m_allocations.size();
   if (bytes >= kGlobalStride / 4 || offset_bytes >= kGlobalStride / 4) {
-    throw Fault(FaultKind::out_of_memory,
-                "buffer '" + name + "': " + std::to_string(bytes) + " bytes at offset " +
-                    std::to_string(offset_bytes) + " are beyond what sim can address");
+    throw Fault(FaultKind::out_of_memory, "buffer '" + name + "': " + std::to_string(bytes) +
+                                              " bytes at offset " + std::to_string(offset_bytes) +
+                                              " are beyond what sim can address");
   }
   Storage storage;
   const std::uint64_t front = round_up(guard_bytes);  // keeps host and device alignment equal
@@ -116,9 +116,9 @@ std::uint64_t DeviceMemory::address_of(const std::string& buffer) const {
 void DeviceMemory::write(const std::string& buffer, const std::vector<std::uint8_t>& bytes) {
   const Buffer& found = find(buffer);
   if (bytes.size() != found.bytes) {
-    throw Fault(FaultKind::invalid_request,
-                "buffer '" + buffer + "' has " + std::to_string(found.bytes) + " bytes, got " +
-                    std::to_string(bytes.size()) + " to write");
+    throw Fault(FaultKind::invalid_request, "buffer '" + buffer + "' has " +
+                                                std::to_string(found.bytes) + " bytes, got " +
+                                                std::to_string(bytes.size()) + " to write");
   }
   if (!bytes.empty()) std::memcpy(host(found), bytes.data(), bytes.size());
 }

@@ -40,7 +40,8 @@ double directed(Flags direction, Doubles... x) {
     const Switch switched(direction.bits);
     result = Operation::nearest(hidden(x)...);
   }
-  return canonical(static_cast<double>(result));
+  const double rounded = result;
+  return rounded != rounded ? Operation::nan(x...) : rounded;
 }
 
 }  // namespace cudaopt::sim::CUDAOPT_ISA

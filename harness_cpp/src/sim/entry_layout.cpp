@@ -29,8 +29,7 @@ std::unordered_set<std::string> symbols_used(const ptx::Function& function) {
 
 }  // namespace
 
-EntryLayout::EntryLayout(const ModuleImage& image, const ptx::Function& function)
-    : m_image(image) {
+EntryLayout::EntryLayout(const ModuleImage& image, const ptx::Function& function) : m_image(image) {
   place_shared(image.module().variables, function);
   place_shared(function.variables, function);
   place_dynamic(image.module().variables);

@@ -14,6 +14,8 @@ std::optional<Binding> bind_carry(const Form& form);
 std::optional<Binding> bind_division(const Form& form);
 // popc, clz, bfind, brev, dp4a, dp2a: ops_counts.cpp
 std::optional<Binding> bind_counts(const Form& form);
+// selp, slct, and, or, xor, not, mov of predicates: ops_select.cpp
+std::optional<Binding> bind_selection(const Form& form);
 // Sums, products, extremes and signs of f64: ops_double.cpp
 std::optional<Binding> bind_double(const Form& form);
 // Quotients, roots and transcendental functions of f32 and f64: ops_special.cpp

@@ -51,7 +51,8 @@ void add_source(const Program& program, const Op& op, FaultDetail& detail) {
 std::string line_text(const FaultDetail& detail) {
   if (!detail.at) return "";
   std::string text = point_text(*detail.at);
-  for (const SourcePoint& point : detail.inlined_from) text += ", inlined from " + point_text(point);
+  for (const SourcePoint& point : detail.inlined_from)
+    text += ", inlined from " + point_text(point);
   return text;
 }
 
@@ -75,7 +76,8 @@ void fail_unsupported(const Warp& warp, const Op& op, const std::string& why) {
   FaultDetail detail;
   detail.kind = FaultKind::unsupported_instruction;
   add_source(*warp.launch->program, op, detail);
-  detail.message = unsupported_text(*warp.launch->program, detail) + (why.empty() ? "" : " " + why) +
+  detail.message = unsupported_text(*warp.launch->program, detail) +
+                   (why.empty() ? "" : " " + why) +
                    ". Not a fault of the kernel. Run on a GPU, or avoid the form.";
   throw Fault(std::move(detail));
 }

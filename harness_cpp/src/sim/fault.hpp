@@ -20,7 +20,8 @@ void add_source(const Program& program, const Op& op, FaultDetail& detail);
 // The index of the block's thread that `lane` of `warp` is.
 [[nodiscard]] Dim3 thread_index(const Warp& warp, int lane);
 
-// "sim cannot execute 'wgmma...' (gemm.cu:41)": what `load` notes and `raise_unsupported` begins with.
+// "sim cannot execute 'wgmma...' (gemm.cu:41)": what `load` notes and `raise_unsupported` begins
+// with.
 [[nodiscard]] std::string unsupported_note(const Program& program,
                                            const ptx::Instruction& instruction);
 

@@ -20,15 +20,21 @@ std::uint64_t extend(std::uint64_t value, Extension extension) {
   const std::int32_t s8 = static_cast<std::int8_t>(value);
   const std::int32_t s16 = static_cast<std::int16_t>(value);
   switch (extension) {
-    case Extension::s8_to_16: return static_cast<std::uint16_t>(s8);
-    case Extension::s8_to_32: return static_cast<std::uint32_t>(s8);
-    case Extension::s16_to_32: return static_cast<std::uint32_t>(s16);
-    case Extension::s8_to_64: return static_cast<std::uint64_t>(std::int64_t{s8});
-    case Extension::s16_to_64: return static_cast<std::uint64_t>(std::int64_t{s16});
+    case Extension::s8_to_16:
+      return static_cast<std::uint16_t>(s8);
+    case Extension::s8_to_32:
+      return static_cast<std::uint32_t>(s8);
+    case Extension::s16_to_32:
+      return static_cast<std::uint32_t>(s16);
+    case Extension::s8_to_64:
+      return static_cast<std::uint64_t>(std::int64_t{s8});
+    case Extension::s16_to_64:
+      return static_cast<std::uint64_t>(std::int64_t{s16});
     case Extension::s32_to_64:
       return static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(value)});
     case Extension::none:
-    case Extension::to_64: break;
+    case Extension::to_64:
+      break;
   }
   return value;
 }
@@ -47,29 +53,52 @@ std::uint64_t special_value(const Warp& warp, Special which, int lane) {
   const Launch& launch = *warp.launch;
   const std::uint64_t bit = std::uint64_t{1} << lane;
   switch (which) {
-    case Special::tid_x: return thread_index(warp, lane).x;
-    case Special::tid_y: return thread_index(warp, lane).y;
-    case Special::tid_z: return thread_index(warp, lane).z;
-    case Special::ntid_x: return launch.block.x;
-    case Special::ntid_y: return launch.block.y;
-    case Special::ntid_z: return launch.block.z;
-    case Special::ctaid_x: return warp.block->index.x;
-    case Special::ctaid_y: return warp.block->index.y;
-    case Special::ctaid_z: return warp.block->index.z;
-    case Special::nctaid_x: return launch.grid.x;
-    case Special::nctaid_y: return launch.grid.y;
-    case Special::nctaid_z: return launch.grid.z;
-    case Special::laneid: return static_cast<std::uint64_t>(lane);
-    case Special::warpid: return warp.index;
-    case Special::nwarpid: return (launch.block.count() + kLanes - 1) / kLanes;
-    case Special::warp_size: return kLanes;
-    case Special::lanemask_eq: return bit;
-    case Special::lanemask_lt: return bit - 1;
-    case Special::lanemask_le: return 2 * bit - 1;
-    case Special::lanemask_gt: return kAllLanes & ~(2 * bit - 1);
-    case Special::lanemask_ge: return kAllLanes & ~(bit - 1);
-    case Special::dynamic_shared_bytes: return launch.dynamic_shared_bytes;
-    case Special::total_shared_bytes: return launch.shared_bytes;
+    case Special::tid_x:
+      return thread_index(warp, lane).x;
+    case Special::tid_y:
+      return thread_index(warp, lane).y;
+    case Special::tid_z:
+      return thread_index(warp, lane).z;
+    case Special::ntid_x:
+      return launch.block.x;
+    case Special::ntid_y:
+      return launch.block.y;
+    case Special::ntid_z:
+      return launch.block.z;
+    case Special::ctaid_x:
+      return warp.block->index.x;
+    case Special::ctaid_y:
+      return warp.block->index.y;
+    case Special::ctaid_z:
+      return warp.block->index.z;
+    case Special::nctaid_x:
+      return launch.grid.x;
+    case Special::nctaid_y:
+      return launch.grid.y;
+    case Special::nctaid_z:
+      return launch.grid.z;
+    case Special::laneid:
+      return static_cast<std::uint64_t>(lane);
+    case Special::warpid:
+      return warp.index;
+    case Special::nwarpid:
+      return (launch.block.count() + kLanes - 1) / kLanes;
+    case Special::warp_size:
+      return kLanes;
+    case Special::lanemask_eq:
+      return bit;
+    case Special::lanemask_lt:
+      return bit - 1;
+    case Special::lanemask_le:
+      return 2 * bit - 1;
+    case Special::lanemask_gt:
+      return kAllLanes & ~(2 * bit - 1);
+    case Special::lanemask_ge:
+      return kAllLanes & ~(bit - 1);
+    case Special::dynamic_shared_bytes:
+      return launch.dynamic_shared_bytes;
+    case Special::total_shared_bytes:
+      return launch.shared_bytes;
   }
   return 0;
 }

@@ -21,12 +21,14 @@ inline Flags float_flags(const Form& form) {
 
 CUDAOPT_INLINE float flush_if(Flags flags, float x) { return flags.has(kFtz) ? flush(x) : x; }
 
-CUDAOPT_INLINE float finished(Flags flags, float x) {
-  const float result = flush_if(flags, canonical(x));
+// `scaled` is the result times 2^24, for `flush_tiny`.
+CUDAOPT_INLINE float finished(Flags flags, float x, float scaled) {
+  const float number = canonical(x);
+  const float result = flags.has(kFtz) ? flush_tiny(number, scaled) : number;
   return flags.has(kSat) ? saturate(result) : result;
 }
 
-// min and max: a number wins over NaN unless .NaN asks otherwise, and -0 is below +0.
+// min and max: a number wins over NaN, and -0 is below +0. Of two NaNs the result is one of them.
 template <bool kMaximum, class T>
 CUDAOPT_INLINE T extreme(T a, T b) {
   using Bits = LaneOf<T>;
@@ -34,22 +36,18 @@ CUDAOPT_INLINE T extreme(T a, T b) {
   const T zeros = bits_as<T>(kMaximum ? x & y : x | y);
   T result = (kMaximum ? a > b : a < b) ? a : b;
   result = a == b ? zeros : result;
-  result = b != b ? a : result;
-  return canonical(result);
+  return b != b ? a : result;
 }
 
-template <bool kMaximum, class T>
-CUDAOPT_INLINE T extreme_with(Flags flags, T a, T b) {
-  const T x = flags.has(kXorSign) ? magnitude(a) : a;
-  const T y = flags.has(kXorSign) ? magnitude(b) : b;
-  T result = extreme<kMaximum>(x, y);
-  if (flags.has(kXorSign)) {
-    using Bits = LaneOf<T>;
-    const T sign = bits_as<T>(bits_as<Bits>(a) ^ bits_as<Bits>(b));
-    result = result != result ? result : with_sign_of(result, sign);
-  }
+// .NaN: NaN wins. .xorsign.abs: of the magnitudes, with the sign of the product.
+template <bool kMaximum>
+CUDAOPT_INLINE float extreme_with(Flags flags, float a, float b) {
+  const bool xorsign = flags.has(kXorSign);
+  const float size = extreme<kMaximum>(xorsign ? magnitude(a) : a, xorsign ? magnitude(b) : b);
+  const float sign = bits_as<float>(bits_as<std::uint32_t>(a) ^ bits_as<std::uint32_t>(b));
+  const float result = xorsign ? with_sign_of(size, sign) : size;
   const bool unordered = (a != a) | (b != b);
-  return flags.has(kNanResult) && unordered ? canonical(a + b) : result;
+  return canonical(flags.has(kNanResult) && unordered ? a + b : result);
 }
 
 }  // namespace cudaopt::sim::CUDAOPT_ISA

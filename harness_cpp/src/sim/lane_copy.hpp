@@ -148,14 +148,30 @@ inline void store_lanes(const LaneOf<T>* const* in, const AddressPattern& patter
     std::uint32_t* narrow = lanes<std::uint32_t>(warp, to) + i;
     std::uint64_t* wide = lanes<std::uint64_t>(warp, to) + i;
     switch (extension) {
-      case Extension::none: *narrow = from[i]; break;
-      case Extension::s8_to_16: *narrow = static_cast<std::uint16_t>(s8); break;
-      case Extension::s8_to_32: *narrow = static_cast<std::uint32_t>(s8); break;
-      case Extension::s16_to_32: *narrow = static_cast<std::uint32_t>(s16); break;
-      case Extension::to_64: *wide = from[i]; break;
-      case Extension::s8_to_64: *wide = static_cast<std::uint64_t>(std::int64_t{s8}); break;
-      case Extension::s16_to_64: *wide = static_cast<std::uint64_t>(std::int64_t{s16}); break;
-      case Extension::s32_to_64: *wide = static_cast<std::uint64_t>(s32); break;
+      case Extension::none:
+        *narrow = from[i];
+        break;
+      case Extension::s8_to_16:
+        *narrow = static_cast<std::uint16_t>(s8);
+        break;
+      case Extension::s8_to_32:
+        *narrow = static_cast<std::uint32_t>(s8);
+        break;
+      case Extension::s16_to_32:
+        *narrow = static_cast<std::uint32_t>(s16);
+        break;
+      case Extension::to_64:
+        *wide = from[i];
+        break;
+      case Extension::s8_to_64:
+        *wide = static_cast<std::uint64_t>(std::int64_t{s8});
+        break;
+      case Extension::s16_to_64:
+        *wide = static_cast<std::uint64_t>(std::int64_t{s16});
+        break;
+      case Extension::s32_to_64:
+        *wide = static_cast<std::uint64_t>(s32);
+        break;
     }
   }
 }

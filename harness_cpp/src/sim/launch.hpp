@@ -16,7 +16,7 @@ namespace cudaopt::sim {
 // what the workers counted. Throws what the call of the lowest failing index threw. Kernels whose
 // blocks need their order get one worker.
 Counters for_each_block(Launch& launch, RunSlice run_slice, unsigned threads, std::uint64_t count,
-                    const std::function<void(Worker&, std::uint64_t)>& run);
+                        const std::function<void(Worker&, std::uint64_t)>& run);
 
 // Throws the Fault of the lowest block that has one.
 [[nodiscard]] Counters run_launch(Launch& launch, RunSlice run_slice, unsigned threads);

@@ -65,9 +65,12 @@ std::vector<std::uint8_t> bytes_of(const Argument& argument, const DeviceMemory&
 
 std::string describe(const Argument& argument) {
   switch (argument.kind) {
-    case Argument::Kind::buffer: return "the pointer to buffer '" + argument.buffer + "'";
-    case Argument::Kind::null: return "a null pointer";
-    case Argument::Kind::scalar: break;
+    case Argument::Kind::buffer:
+      return "the pointer to buffer '" + argument.buffer + "'";
+    case Argument::Kind::null:
+      return "a null pointer";
+    case Argument::Kind::scalar:
+      break;
   }
   return "a scalar " + argument.dtype;
 }

@@ -48,6 +48,8 @@ struct Op {
   std::int32_t aux = 0;
   std::int32_t instruction = -1;    // index in ptx::Function::instructions, -1: inserted by decode
   std::int32_t memo = -1;           // memory: index of its address pattern in Block::patterns
+  bool same_base = false;           // memory: an earlier op of the basic block with this memo has the
+                                    // same base register, unchanged since
   std::uint16_t latency = 4;
   std::uint8_t src_negated = 0;     // bit per source predicate written !%p
   bool guard_negated = false;

@@ -22,18 +22,24 @@ struct LaneAccess {
 
 const char* verb(AccessKind kind) {
   switch (kind) {
-    case AccessKind::load: return "reads";
-    case AccessKind::store: return "writes";
-    case AccessKind::atomic: break;
+    case AccessKind::load:
+      return "reads";
+    case AccessKind::store:
+      return "writes";
+    case AccessKind::atomic:
+      break;
   }
   return "updates";
 }
 
 const char* access_name(AccessKind kind) {
   switch (kind) {
-    case AccessKind::load: return "read";
-    case AccessKind::store: return "write";
-    case AccessKind::atomic: break;
+    case AccessKind::load:
+      return "read";
+    case AccessKind::store:
+      return "write";
+    case AccessKind::atomic:
+      break;
   }
   return "atomic";
 }
@@ -135,8 +141,8 @@ const NamedRange* range_at(const Window& window, std::uint64_t address) {
                             (range == nullptr ? "" : " (past '" + range->name + "')");
   const bool fits = access.bytes <= window.size && access.address <= window.size - access.bytes;
   if (fits) fail_misaligned(access, std::move(detail), where);
-  detail.message = subject(access) + std::to_string(access.bytes) + " bytes at " + where + ", but " +
-                   std::to_string(window.size) + " bytes are there";
+  detail.message = subject(access) + std::to_string(access.bytes) + " bytes at " + where +
+                   ", but " + std::to_string(window.size) + " bytes are there";
   fail(access.warp, access.op, access.lane, std::move(detail));
 }
 
@@ -169,24 +175,28 @@ std::uint8_t* resolve_local(const LaneAccess& access) {
 std::uint8_t* resolve_constant(const LaneAccess& access) {
   const Launch& launch = *access.warp.launch;
   if (access.kind != AccessKind::load) fail_read_only(access, "const");
-  return resolve_in(
-      access, {"const", launch.constants, launch.constant_bytes, &launch.image->constants()});
+  return resolve_in(access,
+                    {"const", launch.constants, launch.constant_bytes, &launch.image->constants()});
 }
 
 std::uint8_t* resolve_parameter(const LaneAccess& access) {
   Launch& launch = *access.warp.launch;
   if (access.kind != AccessKind::load) fail_read_only(access, "param");
-  return resolve_in(access,
-                    {"param", launch.parameters.data(), launch.parameters.size(), nullptr});
+  return resolve_in(access, {"param", launch.parameters.data(), launch.parameters.size(), nullptr});
 }
 
 std::uint64_t window_base(Space space) {
   switch (space) {
-    case Space::shared: return kSharedWindow;
-    case Space::local: return kLocalWindow;
-    case Space::constant: return kConstantWindow;
-    case Space::param: return kParamWindow;
-    default: return 0;
+    case Space::shared:
+      return kSharedWindow;
+    case Space::local:
+      return kLocalWindow;
+    case Space::constant:
+      return kConstantWindow;
+    case Space::param:
+      return kParamWindow;
+    default:
+      return 0;
   }
 }
 
@@ -195,11 +205,16 @@ std::uint64_t window_base(Space space) {
 Space space_of_generic(std::uint64_t address) {
   if (address >= kGlobalStride / 2) return Space::global;
   switch (address >> 32) {
-    case kSharedWindow >> 32: return Space::shared;
-    case kLocalWindow >> 32: return Space::local;
-    case kConstantWindow >> 32: return Space::constant;
-    case kParamWindow >> 32: return Space::param;
-    default: return Space::global;
+    case kSharedWindow >> 32:
+      return Space::shared;
+    case kLocalWindow >> 32:
+      return Space::local;
+    case kConstantWindow >> 32:
+      return Space::constant;
+    case kParamWindow >> 32:
+      return Space::param;
+    default:
+      return Space::global;
   }
 }
 
@@ -211,11 +226,16 @@ std::uint8_t* resolve(Warp& warp, const Op& op, Space space, std::uint64_t addre
   }
   const LaneAccess access{warp, op, address, bytes, lane, kind};
   switch (space) {
-    case Space::shared: return resolve_shared(access);
-    case Space::local: return resolve_local(access);
-    case Space::constant: return resolve_constant(access);
-    case Space::param: return resolve_parameter(access);
-    default: return resolve_global(access);
+    case Space::shared:
+      return resolve_shared(access);
+    case Space::local:
+      return resolve_local(access);
+    case Space::constant:
+      return resolve_constant(access);
+    case Space::param:
+      return resolve_parameter(access);
+    default:
+      return resolve_global(access);
   }
 }
 

@@ -12,15 +12,16 @@ namespace cudaopt::sim {
 
 // Allocations sit 2^40 bytes apart: no plausible stray pointer lands in a neighbour.
 inline constexpr std::uint64_t kGlobalStride = std::uint64_t{1} << 40;
-inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 32;    // generic address of shared 0
+inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1}
+                                               << 32;  // generic address of shared 0
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 32;
 inline constexpr std::uint64_t kConstantWindow = std::uint64_t{3} << 32;
 inline constexpr std::uint64_t kParamWindow = std::uint64_t{4} << 32;
 
 struct Allocation {
-  std::uint64_t base = 0;         // device address of byte 0 the kernel may touch
+  std::uint64_t base = 0;  // device address of byte 0 the kernel may touch
   std::uint64_t bytes = 0;
-  std::uint8_t* host = nullptr;   // of `base`
+  std::uint8_t* host = nullptr;  // of `base`
   bool read_only = false;
   std::uint32_t element_bytes = 1;
   std::string name;
@@ -31,9 +32,10 @@ struct Allocation {
 
 enum class AccessKind : std::uint8_t { load, store, atomic };
 
-// Host address of `bytes` bytes at `address` for one lane, or a Fault naming array, element and lane.
-// `space` none means generic: the window decides. `address` is the full effective address.
-[[nodiscard]] std::uint8_t* resolve(Warp& warp, const Op& op, ptx::Space space, std::uint64_t address,
-                                    std::uint32_t bytes, int lane, AccessKind kind);
+// Host address of `bytes` bytes at `address` for one lane, or a Fault naming array, element and
+// lane. `space` none means generic: the window decides. `address` is the full effective address.
+[[nodiscard]] std::uint8_t* resolve(Warp& warp, const Op& op, ptx::Space space,
+                                    std::uint64_t address, std::uint32_t bytes, int lane,
+                                    AccessKind kind);
 
 }  // namespace cudaopt::sim

@@ -30,10 +30,10 @@ std::optional<ElementType> element_type(std::string_view type) {
 
 // Modifiers that change neither what is accessed nor what is returned on a device without caches.
 bool is_hint(std::string_view modifier) {
-  static constexpr std::string_view kHints[] = {
-      "nc",      "volatile", "relaxed", "acquire", "release", "weak", "cta",
-      "cluster", "gpu",      "sys",     "mmio",    "ca",      "cg",   "cs",
-      "cv",      "lu",       "wb",      "wt",      "unified"};
+  static constexpr std::string_view kHints[] = {"nc",   "volatile", "relaxed", "acquire", "release",
+                                                "weak", "cta",      "cluster", "gpu",     "sys",
+                                                "mmio", "ca",       "cg",      "cs",      "cv",
+                                                "lu",   "wb",       "wt",      "unified"};
   for (const std::string_view hint : kHints) {
     if (modifier == hint) return true;
   }
@@ -126,7 +126,8 @@ std::optional<MemoryForm> memory_form(const ptx::Function& function,
   if ((is_vector ? value.elements.size() : 1) != form.elements) return std::nullopt;
   const auto type = value_class(function, value);
   if (!type) return form;  // immediates or sinks only
-  const auto extended = is_store ? extension({element->bytes, false}, *type) : extension(*element, *type);
+  const auto extended =
+      is_store ? extension({element->bytes, false}, *type) : extension(*element, *type);
   if (!extended) return std::nullopt;
   form.extension = *extended;
   return form;

@@ -14,8 +14,8 @@ struct MemoryForm {
   std::uint32_t element_bytes = 4;
   std::uint32_t elements = 1;  // 2 or 4 in vector forms
   Extension extension = Extension::none;
-  bool wide_address = true;            // the base register has 64 bits
-  bool parameter_by_name = false;      // ld.param of an entry's parameter: known at launch
+  bool wide_address = true;        // the base register has 64 bits
+  bool parameter_by_name = false;  // ld.param of an entry's parameter: known at launch
 };
 
 // nullopt: a form this device does not know (cache-hint operands, cluster memory, v8, ...).

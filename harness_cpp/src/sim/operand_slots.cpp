@@ -9,11 +9,15 @@ constexpr std::int32_t kBytes32 = kLanes * 4, kBytes64 = kLanes * 8;
 
 Slot width_of(ptx::RegisterClass type) {
   switch (type) {
-    case ptx::RegisterClass::predicate: return Slot::predicate;
+    case ptx::RegisterClass::predicate:
+      return Slot::predicate;
     case ptx::RegisterClass::b16:
-    case ptx::RegisterClass::b32: return Slot::b32;
-    case ptx::RegisterClass::b64: return Slot::b64;
-    case ptx::RegisterClass::b128: break;
+    case ptx::RegisterClass::b32:
+      return Slot::b32;
+    case ptx::RegisterClass::b64:
+      return Slot::b64;
+    case ptx::RegisterClass::b128:
+      break;
   }
   return Slot::none;
 }

@@ -1,5 +1,6 @@
 // Turns operands into offsets in a warp's register file. Immediates, special registers and kernel
-// parameters get slots that are filled before the kernel starts, so handlers know one kind of source.
+// parameters get slots that are filled before the kernel starts, so handlers know one kind of
+// source.
 #pragma once
 
 #include <cstdint>

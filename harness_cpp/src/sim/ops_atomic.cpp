@@ -68,9 +68,17 @@ struct Decrement {
     return old == 0 || old > b ? b : old - 1;
   }
 };
+// In global memory f32 sums flush subnormal numbers, in shared memory they do not.
+struct AddFlushed {
+  template <class T>
+  static T apply(T old, T b, T) {
+    return flush(canonical(flush(old) + flush(b)));
+  }
+};
 struct AddFloat {
   template <class T>
   static T apply(T old, T b, T) {
+    if constexpr (sizeof(T) == 8) return keeping_nan(old + b, old, b);
     return canonical(old + b);
   }
 };
@@ -78,7 +86,7 @@ template <class Half>
 struct AddHalf {
   template <class T>
   static T apply(T old, T b, T) {
-    return Half::encode(Half::decode(old) + Half::decode(b));
+    return static_cast<T>(Half::encode(Half::decode(old) + Half::decode(b)));
   }
 };
 template <class Half>
@@ -118,6 +126,15 @@ T update(std::uint8_t* host, T b, T c) {
   return bits_as<T>(old);
 }
 
+template <class Operation, class T>
+T update_at(ptx::Space space, std::uint64_t address, std::uint8_t* host, T b, T c) {
+  if constexpr (std::is_same_v<Operation, AddFloat> && std::is_same_v<T, float>) {
+    const ptx::Space actual = space == ptx::Space::none ? space_of_generic(address) : space;
+    if (actual == ptx::Space::global) return update<AddFlushed, float>(host, b, c);
+  }
+  return update<Operation, T>(host, b, c);
+}
+
 std::uint64_t address_of(Warp& warp, const Op& op, int lane) {
   const auto displacement = static_cast<std::uint64_t>(op.imm);
   switch (op.address) {
@@ -155,7 +172,7 @@ std::int32_t atomic(Warp& warp, const Op& op, std::uint32_t mask) {
     addresses[lane] = address_of(warp, op, lane);
     std::uint8_t* host =
         resolve(warp, op, space, addresses[lane], sizeof(T), lane, AccessKind::atomic);
-    const T old = update<Operation, T>(host, b[lane], c[lane]);
+    const T old = update_at<Operation, T>(space, addresses[lane], host, b[lane], c[lane]);
     if (op.dst[0] >= 0) lane_pointer<T>(warp, op.dst[0])[lane] = to_lane<T>(old);
   }
   count(warp, addresses, mask);

@@ -94,13 +94,21 @@ CUDAOPT_INLINE T ones(std::uint32_t length) {
                         : static_cast<T>(~T{0});
 }
 
+// Positions and lengths of fields are their low 8 bits; only the 64-bit forms take larger ones for
+// what they are, as the hardware does.
+template <class T>
+CUDAOPT_INLINE std::uint32_t field_bound(std::uint32_t written) {
+  if constexpr (sizeof(T) == 4) return written & 0xff;
+  return written < 0xff ? written : 0xff;
+}
+
 struct ExtractField {
   template <class T>
   CUDAOPT_INLINE static T apply(T a, std::uint32_t position, std::uint32_t length) {
     using Bits = std::make_unsigned_t<T>;
     constexpr std::uint32_t kTop = 8 * sizeof(T) - 1;
-    position &= 0xff;
-    length &= 0xff;
+    position = field_bound<T>(position);
+    length = field_bound<T>(length);
     const Bits bits = static_cast<Bits>(a);
     const Bits kept = ones<Bits>(length);
     const Bits field = ShiftRight::apply<Bits>(bits, position) & kept;
@@ -115,8 +123,8 @@ struct ExtractField {
 
 template <class T>
 CUDAOPT_INLINE T insert_field(T field, T base, std::uint32_t position, std::uint32_t length) {
-  position &= 0xff;
-  const T mask = ShiftLeft::apply<T>(ones<T>(length & 0xff), position);
+  position = field_bound<T>(position);
+  const T mask = ShiftLeft::apply<T>(ones<T>(field_bound<T>(length)), position);
   return (base & static_cast<T>(~mask)) | (ShiftLeft::apply<T>(field, position) & mask);
 }
 

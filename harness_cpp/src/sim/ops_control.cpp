@@ -59,8 +59,7 @@ std::optional<Binding> bind_barrier(const Instruction& instruction) {
 
 }  // namespace
 
-std::optional<Binding> bind_control(const ptx::Function& function,
-                                    const Instruction& instruction) {
+std::optional<Binding> bind_control(const ptx::Function& function, const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   if (opcode == "ret" || opcode == "exit") {
     return function.entry ? std::optional(control(exit_lanes)) : std::nullopt;

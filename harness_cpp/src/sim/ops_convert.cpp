@@ -16,8 +16,18 @@ CUDAOPT_INLINE float f32_of_s32(std::int32_t x) { return static_cast<float>(x); 
 CUDAOPT_INLINE float f32_of_u32(std::uint32_t x) { return static_cast<float>(double_of(x)); }
 CUDAOPT_INLINE double f64_of_s32(std::int32_t x) { return static_cast<double>(x); }
 CUDAOPT_INLINE double f64_of_u32(std::uint32_t x) { return double_of(x); }
-CUDAOPT_INLINE double f64_of_f32(float x) { return canonical(static_cast<double>(x)); }
-CUDAOPT_INLINE float f32_of_f64(double x) { return canonical(static_cast<float>(x)); }
+// Between these two, the hardware keeps what fits of a NaN and makes it quiet, as the processor
+// does.
+CUDAOPT_INLINE double f64_of_f32(float x) { return static_cast<double>(x); }
+CUDAOPT_INLINE float f32_of_f64(double x) { return static_cast<float>(x); }
+// No arithmetic: NaNs pass as they are.
+CUDAOPT_INLINE std::uint32_t f32_of_bf16(std::uint32_t x) { return x << 16; }
+
+// NaN and infinity only lose their low bits.
+CUDAOPT_INLINE std::uint32_t tf32_rna(std::uint32_t x) {
+  const bool finite = (x & 0x7f800000u) != 0x7f800000u;
+  return (finite ? x + 0x1000u : x) & ~0x1fffu;
+}
 CUDAOPT_INLINE float saturated_f32(float x) { return saturate(x); }
 
 template <Rounding kMode>
@@ -35,7 +45,7 @@ CUDAOPT_INLINE float whole_f32(float x) {
 
 template <class Half>
 CUDAOPT_INLINE std::uint32_t pack(Flags relu, float upper, float lower) {
-  const std::uint16_t low = Half::encode(lower), high = Half::encode(upper);
+  const std::uint32_t low = Half::encode(lower), high = Half::encode(upper);
   return relu.bits != 0 ? pair_of(relu_half(low), relu_half(high)) : pair_of(low, high);
 }
 template <class Half>
@@ -72,7 +82,7 @@ std::optional<Binding> frequent_to_f32(Type from, Rounding rounding) {
   if (nearest && from == Type::u32) return lanewise<f32_of_u32>(Pipe::special, kConversion);
   if (nearest && from == Type::f64) return lanewise<f32_of_f64>(Pipe::fp64, kDoubleConversion);
   if (exact && from == Type::f16) return lanewise<F16::decode>(Pipe::fp32, kSimpleConversion);
-  if (exact && from == Type::bf16) return lanewise<Bf16::decode>(Pipe::fp32, kSimpleConversion);
+  if (exact && from == Type::bf16) return lanewise<f32_of_bf16>(Pipe::fp32, kSimpleConversion);
   if (from != Type::f32) return std::nullopt;
   switch (rounding) {
     case Rounding::rni:
@@ -92,7 +102,9 @@ std::optional<Binding> frequent_from_f32(Type to, Rounding rounding) {
   const bool nearest = rounding == Rounding::rn;
   if (nearest && to == Type::f16) return lanewise<F16::encode>(Pipe::half, kConversion);
   if (nearest && to == Type::bf16)
-    return lanewise<static_cast<std::uint16_t (*)(float)>(Bf16::encode)>(Pipe::half, kConversion);
+    return lanewise<static_cast<std::uint32_t (*)(float)>(Bf16::encode)>(Pipe::half, kConversion);
+  if (to == Type::tf32 && rounding == Rounding::rna)
+    return lanewise<tf32_rna>(Pipe::fp32, kSimpleConversion);
   if (to == Type::f64 && rounding == Rounding::none)
     return lanewise<f64_of_f32>(Pipe::fp64, kDoubleConversion);
   if (to == Type::u32 && rounding == Rounding::rzi)
@@ -168,7 +180,7 @@ std::optional<Conversion> read_conversion(const ptx::Function& function, const F
   how.from = form.types[1];
   if (!convertible(how.to) || !convertible(how.from) || how.from == Type::tf32) return std::nullopt;
   how.rounding = form.rounding;
-  how.ftz = form.has(Modifier::ftz);
+  how.ftz = form.has(Modifier::ftz) && how.to != Type::f16;  // which the hardware ignores
   how.sat = form.has(Modifier::sat);
   how.relu = form.has(Modifier::relu);
   const bool known_width = operands[1].kind == ptx::Operand::Kind::reg;

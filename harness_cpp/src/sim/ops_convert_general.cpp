@@ -66,15 +66,18 @@ CUDAOPT_INLINE void read_lanes(Warp& warp, const Op& op, double* values, Decode 
 void read_floats(Warp& warp, const Op& op, const Conversion& how, double* values) {
   switch (how.from) {
     case Type::f16:
-      return read_lanes<std::uint16_t>(warp, op, values, F16::decode);
+      return read_lanes<std::uint32_t>(warp, op, values, f64_of_f16);
     case Type::bf16:
-      return read_lanes<std::uint16_t>(warp, op, values, Bf16::decode);
+      return read_lanes<std::uint32_t>(warp, op, values, [](std::uint32_t x) {
+        return static_cast<double>(bits_as<float>(x << 16));
+      });
     case Type::f64:
       return read_lanes<double>(warp, op, values, [](double x) { return x; });
     default:
       break;
   }
-  if (how.ftz) return read_lanes<float>(warp, op, values, [](float x) { return flush(x); });
+  if (how.ftz)
+    return read_lanes<float>(warp, op, values, [](float x) { return flush(canonical(x)); });
   read_lanes<float>(warp, op, values, [](float x) { return x; });
 }
 
@@ -121,20 +124,35 @@ void round_all(double* values, Rounding rounding) {
   }
 }
 
+// NaNs become the canonical one, except that those of f64 keep what fits of them.
 template <class Half>
-void write_halves(Warp& warp, const Op& op, const double* values, std::uint32_t mask) {
-  std::uint16_t halves[kLanes];
+void write_halves(Warp& warp, const Op& op, const Conversion& how, const double* values,
+                  std::uint32_t mask) {
+  std::uint32_t halves[kLanes];
   for (int i = 0; i < kLanes; ++i) halves[i] = Half::encode(static_cast<float>(values[i]));
+  if (how.from == Type::f64)
+    for (int i = 0; i < kLanes; ++i)
+      halves[i] = values[i] != values[i] ? narrowed_nan<Half>(values[i]) : halves[i];
   store_lanes(warp, op.dst[0], halves, mask);
 }
 
 void write_f32(Warp& warp, const Op& op, const Conversion& how, const double* values,
                std::uint32_t mask) {
   float floats[kLanes];
-  for (int i = 0; i < kLanes; ++i) floats[i] = canonical(static_cast<float>(values[i]));
+  for (int i = 0; i < kLanes; ++i) floats[i] = static_cast<float>(values[i]);
+  if (how.from != Type::f64)
+    for (int i = 0; i < kLanes; ++i) floats[i] = canonical(floats[i]);
   if (how.ftz)
     for (int i = 0; i < kLanes; ++i) floats[i] = flush(floats[i]);
   store_lanes(warp, op.dst[0], floats, mask);
+}
+
+// // The low bits are zero, those of NaN too.
+void write_tf32(Warp& warp, const Op& op, const double* values, std::uint32_t mask) {
+  std::uint32_t words[kLanes];
+  for (int i = 0; i < kLanes; ++i)
+    words[i] = bits_as<std::uint32_t>(canonical(static_cast<float>(values[i]))) & ~0x1fffu;
+  store_lanes(warp, op.dst[0], words, mask);
 }
 
 // Clamping commutes with rounding, 0 and 1 being numbers of every format.
@@ -152,20 +170,20 @@ void write_floats(Warp& warp, const Op& op, const Conversion& how, double* value
   switch (how.to) {
     case Type::f16:
       round_all<FormatF16>(values, how.rounding);
-      return write_halves<F16>(warp, op, values, mask);
+      return write_halves<F16>(warp, op, how, values, mask);
     case Type::bf16:
       round_all<FormatBf16>(values, how.rounding);
-      return write_halves<Bf16>(warp, op, values, mask);
+      return write_halves<Bf16>(warp, op, how, values, mask);
     case Type::tf32:
       round_all<FormatTf32>(values, how.rounding);
-      return write_f32(warp, op, how, values, mask);
+      return write_tf32(warp, op, values, mask);
     case Type::f32:
       round_all<FormatF32>(values, how.rounding);
       return write_f32(warp, op, how, values, mask);
     default:
       break;
   }
-  for (int i = 0; i < kLanes; ++i) values[i] = canonical(values[i]);
+  for (int i = 0; i < kLanes; ++i) values[i] = keeping_nan(values[i], values[i]);
   store_lanes(warp, op.dst[0], values, mask);
 }
 

@@ -36,7 +36,7 @@ CUDAOPT_INLINE T reverse_bits(T a) {
   return static_cast<T>(__builtin_bswap64(x) >> (64 - 8 * sizeof(T)));
 }
 
-// Bits of Flags for the dot products.
+// Bits of Flags for dp2a.
 inline constexpr std::int32_t kSignedA = 1, kSignedB = 2, kUpperBytes = 4;
 
 CUDAOPT_INLINE std::int32_t extended(std::uint32_t value, int bits, bool is_signed) {
@@ -47,11 +47,11 @@ CUDAOPT_INLINE std::int32_t extended(std::uint32_t value, int bits, bool is_sign
   return static_cast<std::int32_t>(kept);
 }
 
-CUDAOPT_INLINE std::uint32_t dot_of_4_bytes(Flags flags, std::uint32_t a, std::uint32_t b,
-                                            std::uint32_t c) {
+template <bool kSignedFirst, bool kSignedSecond>
+CUDAOPT_INLINE std::uint32_t dot_of_4_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   for (int k = 0; k < 32; k += 8) {
-    const std::int32_t x = extended(a >> k, 8, flags.has(kSignedA));
-    const std::int32_t y = extended(b >> k, 8, flags.has(kSignedB));
+    const std::int32_t x = extended(a >> k, 8, kSignedFirst);
+    const std::int32_t y = extended(b >> k, 8, kSignedSecond);
     c += static_cast<std::uint32_t>(x * y);
   }
   return c;
@@ -102,14 +102,23 @@ std::optional<Binding> bind_count(const Form& form) {
   }
 }
 
+Binding bind_dp4a(bool signed_a, bool signed_b) {
+  if (signed_a)
+    return signed_b ? lanewise<dot_of_4_bytes<true, true>>(Pipe::integer, kProduct)
+                    : lanewise<dot_of_4_bytes<true, false>>(Pipe::integer, kProduct);
+  return signed_b ? lanewise<dot_of_4_bytes<false, true>>(Pipe::integer, kProduct)
+                  : lanewise<dot_of_4_bytes<false, false>>(Pipe::integer, kProduct);
+}
+
 std::optional<Binding> bind_dot(const Form& form) {
   const auto is_integer = [](Type type) { return type == Type::u32 || type == Type::s32; };
   if (form.type_count != 2 || !is_integer(form.types[0]) || !is_integer(form.types[1]))
     return std::nullopt;
+  const bool signed_a = form.types[0] == Type::s32, signed_b = form.types[1] == Type::s32;
+  if (form.opcode == Opcode::dp4a) return bind_dp4a(signed_a, signed_b);
   Flags flags;
-  if (form.types[0] == Type::s32) flags.bits |= kSignedA;
-  if (form.types[1] == Type::s32) flags.bits |= kSignedB;
-  if (form.opcode == Opcode::dp4a) return lanewise<dot_of_4_bytes>(Pipe::integer, kProduct, flags);
+  if (signed_a) flags.bits |= kSignedA;
+  if (signed_b) flags.bits |= kSignedB;
   if (form.has(Modifier::hi)) flags.bits |= kUpperBytes;
   return lanewise<dot_of_2_words>(Pipe::integer, kProduct, flags);
 }

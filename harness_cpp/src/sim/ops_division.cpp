@@ -1,6 +1,6 @@
 // Integer quotients and remainders. Nothing here traps: lanes that do not execute may hold
-// anything. By zero, PTX leaves the result open; here the quotient is all ones and the remainder
-// the dividend.
+// anything. By zero, PTX leaves the result open; quotient and remainder are all ones, as on an
+// H200.
 #include "sim/alu.hpp"
 #include "sim/families.hpp"
 
@@ -28,7 +28,7 @@ CUDAOPT_INLINE std::uint32_t quotient_u32(std::uint32_t a, std::uint32_t b) {
 }
 
 CUDAOPT_INLINE std::uint32_t remainder_u32(std::uint32_t a, std::uint32_t b) {
-  return b == 0 ? a : a - quotient_u32(a, b) * b;
+  return b == 0 ? 0xffffffffu : a - quotient_u32(a, b) * b;
 }
 
 CUDAOPT_INLINE std::uint32_t magnitude(std::int32_t value) {
@@ -46,14 +46,15 @@ CUDAOPT_INLINE std::uint32_t quotient_s32(std::int32_t a, std::int32_t b) {
 }
 
 CUDAOPT_INLINE std::uint32_t remainder_s32(std::int32_t a, std::int32_t b) {
-  return with_sign(remainder_u32(magnitude(a), magnitude(b)), a < 0);
+  const std::uint32_t value = with_sign(remainder_u32(magnitude(a), magnitude(b)), a < 0);
+  return b == 0 ? 0xffffffffu : value;
 }
 
 CUDAOPT_INLINE std::uint64_t quotient_u64(std::uint64_t a, std::uint64_t b) {
   return b == 0 ? ~std::uint64_t{0} : a / b;
 }
 CUDAOPT_INLINE std::uint64_t remainder_u64(std::uint64_t a, std::uint64_t b) {
-  return b == 0 ? a : a % b;
+  return b == 0 ? ~std::uint64_t{0} : a % b;
 }
 
 // The one quotient that overflows wraps: INT64_MIN / -1.
@@ -63,7 +64,7 @@ CUDAOPT_INLINE std::int64_t quotient_s64(std::int64_t a, std::int64_t b) {
   return a / b;
 }
 CUDAOPT_INLINE std::int64_t remainder_s64(std::int64_t a, std::int64_t b) {
-  if (b == 0) return a;
+  if (b == 0) return -1;
   return b == -1 ? 0 : a % b;
 }
 

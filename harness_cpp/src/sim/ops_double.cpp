@@ -6,33 +6,40 @@
 namespace cudaopt::sim::CUDAOPT_ISA {
 namespace {
 
+// `nan` lists the operands in the order in which their NaNs are kept, as an H200 does.
 struct Add {
   CUDAOPT_INLINE static double nearest(double a, double b) { return a + b; }
+  CUDAOPT_INLINE static double nan(double a, double b) { return first_nan(b, a); }
 };
 struct Subtract {
   CUDAOPT_INLINE static double nearest(double a, double b) { return a - b; }
+  CUDAOPT_INLINE static double nan(double a, double b) { return first_nan(b, a); }
 };
 struct Multiply {
   CUDAOPT_INLINE static double nearest(double a, double b) { return a * b; }
+  CUDAOPT_INLINE static double nan(double a, double b) { return first_nan(b, a); }
 };
 struct FusedMultiplyAdd {
   CUDAOPT_INLINE static double nearest(double a, double b, double c) {
     return __builtin_fma(a, b, c);
   }
+  CUDAOPT_INLINE static double nan(double a, double b, double c) { return first_nan(b, c, a); }
 };
 
 template <class Operation, class... Doubles>
 CUDAOPT_INLINE double plain(Doubles... x) {
-  return canonical(Operation::nearest(x...));
+  const double result = Operation::nearest(x...);
+  return result != result ? Operation::nan(x...) : result;
 }
 
-CUDAOPT_INLINE double negate(double x) { return canonical(-x); }
-CUDAOPT_INLINE double absolute(double x) { return canonical(magnitude(x)); }
+// A NaN keeps its sign: the hardware does these by arithmetic.
+CUDAOPT_INLINE double negate(double x) { return keeping_nan(-x, x); }
+CUDAOPT_INLINE double absolute(double x) { return keeping_nan(magnitude(x), x); }
 CUDAOPT_INLINE double copy_sign(double sign, double size) { return with_sign_of(size, sign); }
 
 template <bool kMaximum>
 CUDAOPT_INLINE double plain_extreme(double a, double b) {
-  return extreme<kMaximum>(a, b);
+  return keeping_nan(extreme<kMaximum>(a, b), b, a);
 }
 
 constexpr std::uint16_t kLatency = 8;

@@ -7,27 +7,37 @@ namespace cudaopt::sim::CUDAOPT_ISA {
 namespace {
 
 // Each operation gives its result to nearest, the exact result as a sticky double, and the sign an
-// exact zero has when rounding down (a sum is then -0 unless both terms are +0).
+// exact zero has when rounding down (a sum is then -0 unless both terms are +0). Those whose
+// results may round up to the smallest normal number also give the result times 2^24. Sums never
+// do: their subnormal results are exact.
 struct Add {
+  static constexpr bool kRoundsTinyResults = false;
   CUDAOPT_INLINE static float nearest(float a, float b) { return a + b; }
   CUDAOPT_INLINE static double sticky(float a, float b) { return sticky_sum(a, b); }
   CUDAOPT_INLINE static bool negative_zero(float a, float b) { return sign_bit(a) | sign_bit(b); }
 };
 
 struct Subtract {
+  static constexpr bool kRoundsTinyResults = false;
   CUDAOPT_INLINE static float nearest(float a, float b) { return a - b; }
   CUDAOPT_INLINE static double sticky(float a, float b) { return sticky_sum(a, -b); }
   CUDAOPT_INLINE static bool negative_zero(float a, float b) { return sign_bit(a) | !sign_bit(b); }
 };
 
 struct Multiply {
+  static constexpr bool kRoundsTinyResults = true;
   CUDAOPT_INLINE static float nearest(float a, float b) { return a * b; }
+  CUDAOPT_INLINE static float scaled(float a, float b) { return (a * 0x1p12f) * (b * 0x1p12f); }
   CUDAOPT_INLINE static double sticky(float a, float b) { return static_cast<double>(a) * b; }
   CUDAOPT_INLINE static bool negative_zero(float a, float b) { return sign_bit(a) != sign_bit(b); }
 };
 
 struct FusedMultiplyAdd {
+  static constexpr bool kRoundsTinyResults = true;
   CUDAOPT_INLINE static float nearest(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+  CUDAOPT_INLINE static float scaled(float a, float b, float c) {
+    return __builtin_fmaf(a * 0x1p12f, b * 0x1p12f, c * 0x1p24f);
+  }
   CUDAOPT_INLINE static double sticky(float a, float b, float c) { return sticky_fma(a, b, c); }
   CUDAOPT_INLINE static bool negative_zero(float a, float b, float c) {
     return (sign_bit(a) != sign_bit(b)) | sign_bit(c);
@@ -40,13 +50,21 @@ CUDAOPT_INLINE float plain(Floats... x) {
 }
 
 template <class Operation, class... Floats>
+CUDAOPT_INLINE float from_flushed(Floats... x) {
+  const float result = canonical(Operation::nearest(x...));
+  if constexpr (Operation::kRoundsTinyResults) return flush_tiny(result, Operation::scaled(x...));
+  return flush(result);
+}
+
+template <class Operation, class... Floats>
 CUDAOPT_INLINE float flushed(Floats... x) {
-  return flush(canonical(Operation::nearest(flush(x)...)));
+  return from_flushed<Operation>(flush(x)...);
 }
 
 template <class Operation, class... Floats>
 CUDAOPT_INLINE float with_flags(Flags flags, Floats... x) {
-  return finished(flags, Operation::nearest(flush_if(flags, x)...));
+  const float result = flags.has(kFtz) ? flushed<Operation>(x...) : plain<Operation>(x...);
+  return flags.has(kSat) ? saturate(result) : result;
 }
 
 template <class Operation, Rounding kMode, class... Floats>
@@ -57,7 +75,7 @@ CUDAOPT_INLINE float rounded_from_flushed(Flags flags, Floats... x) {
     const float zero = Operation::negative_zero(x...) ? -0.0f : 0.0f;
     result = exact == 0.0 ? zero : result;
   }
-  return finished(flags, result);
+  return finished(flags, result, round_to_f32<kMode>(exact * 0x1p24));
 }
 
 template <class Operation, Rounding kMode, class... Floats>
@@ -73,14 +91,14 @@ CUDAOPT_INLINE float copy_sign(float sign, float size) { return with_sign_of(siz
 
 template <bool kMaximum>
 CUDAOPT_INLINE float plain_extreme(float a, float b) {
-  return extreme<kMaximum>(a, b);
+  return canonical(extreme<kMaximum>(a, b));
 }
 template <bool kMaximum>
 CUDAOPT_INLINE float flagged_extreme(Flags flags, float a, float b) {
   return extreme_with<kMaximum>(flags, flush_if(flags, a), flush_if(flags, b));
 }
 
-// testp: the question is the Modifier's number.
+// testp: the question is the Modifier's number. Zeros count as normal.
 template <class T>
 CUDAOPT_INLINE bool test_property(Flags question, T x) {
   const T size = magnitude(x);
@@ -97,7 +115,7 @@ CUDAOPT_INLINE bool test_property(Flags question, T x) {
     case Modifier::notanumber:
       return x != x;
     case Modifier::normal:
-      return size >= least && size < infinity;
+      return (size >= least && size < infinity) || size == T{0};
     default:
       return size > T{0} && size < least;
   }

@@ -137,12 +137,12 @@ template <class Space, class T, int N, bool Full>
 std::int32_t load(Warp& warp, const Op& op, std::uint32_t mask) {
   using Address = typename Space::Address;
   constexpr std::uint32_t kBytes = sizeof(T) * N;
-  const AddressPattern& pattern = warp.block->patterns[op.memo];
+  AddressPattern& pattern = warp.block->patterns[op.memo];
   const auto* addresses = lanes<Address>(warp, op.src[0]);
   const Address first = addresses[Full ? 0 : __builtin_ctz(mask)];
   const Address address = first + static_cast<Address>(op.imm);
   const std::uint32_t cost = pattern.cost[address % Space::kPhases];
-  if (cost == 0 || !is_known<Full>(warp, pattern, addresses, first, mask)) {
+  if (cost == 0 || !is_known<Full>(warp, op, pattern, addresses, first, mask)) {
     return load_prepared<Space, T, N, Full>(warp, op, mask);
   }
   const std::uint8_t* host = Space::template reach<kBytes, false>(warp, pattern, address);
@@ -158,12 +158,12 @@ template <class Space, class T, int N, bool Full>
 std::int32_t store(Warp& warp, const Op& op, std::uint32_t mask) {
   using Address = typename Space::Address;
   constexpr std::uint32_t kBytes = sizeof(T) * N;
-  const AddressPattern& pattern = warp.block->patterns[op.memo];
+  AddressPattern& pattern = warp.block->patterns[op.memo];
   const auto* addresses = lanes<Address>(warp, op.src[0]);
   const Address first = addresses[Full ? 0 : __builtin_ctz(mask)];
   const Address address = first + static_cast<Address>(op.imm);
   const std::uint32_t cost = pattern.cost[address % Space::kPhases];
-  if (cost == 0 || !is_known<Full>(warp, pattern, addresses, first, mask)) {
+  if (cost == 0 || !is_known<Full>(warp, op, pattern, addresses, first, mask)) {
     return store_prepared<Space, T, N, Full>(warp, op, mask);
   }
   std::uint8_t* host = Space::template reach<kBytes, true>(warp, pattern, address);
@@ -197,11 +197,14 @@ struct Handlers {
 template <class T, int N>
 Handlers load_handlers(Path path) {
   switch (path) {
-    case Path::global: return {load<GlobalAccess, T, N, true>, load<GlobalAccess, T, N, false>};
-    case Path::shared: return {load<SharedAccess, T, N, true>, load<SharedAccess, T, N, false>};
+    case Path::global:
+      return {load<GlobalAccess, T, N, true>, load<GlobalAccess, T, N, false>};
+    case Path::shared:
+      return {load<SharedAccess, T, N, true>, load<SharedAccess, T, N, false>};
     case Path::scattered_wide:
       return {load_scattered<T, N, std::uint64_t>, load_scattered<T, N, std::uint64_t>};
-    case Path::scattered_narrow: break;
+    case Path::scattered_narrow:
+      break;
   }
   return {load_scattered<T, N, std::uint32_t>, load_scattered<T, N, std::uint32_t>};
 }
@@ -209,11 +212,14 @@ Handlers load_handlers(Path path) {
 template <class T, int N>
 Handlers store_handlers(Path path) {
   switch (path) {
-    case Path::global: return {store<GlobalAccess, T, N, true>, store<GlobalAccess, T, N, false>};
-    case Path::shared: return {store<SharedAccess, T, N, true>, store<SharedAccess, T, N, false>};
+    case Path::global:
+      return {store<GlobalAccess, T, N, true>, store<GlobalAccess, T, N, false>};
+    case Path::shared:
+      return {store<SharedAccess, T, N, true>, store<SharedAccess, T, N, false>};
     case Path::scattered_wide:
       return {store_scattered<T, N, std::uint64_t>, store_scattered<T, N, std::uint64_t>};
-    case Path::scattered_narrow: break;
+    case Path::scattered_narrow:
+      break;
   }
   return {store_scattered<T, N, std::uint32_t>, store_scattered<T, N, std::uint32_t>};
 }
@@ -231,10 +237,14 @@ Handlers access_handlers(bool store, Path path, std::uint32_t elements) {
 
 Handlers access_handlers(bool store, Path path, const MemoryForm& form) {
   switch (form.element_bytes) {
-    case 1: return access_handlers<std::uint8_t>(store, path, form.elements);
-    case 2: return access_handlers<std::uint16_t>(store, path, form.elements);
-    case 4: return access_handlers<std::uint32_t>(store, path, form.elements);
-    default: return access_handlers<std::uint64_t>(store, path, form.elements);
+    case 1:
+      return access_handlers<std::uint8_t>(store, path, form.elements);
+    case 2:
+      return access_handlers<std::uint16_t>(store, path, form.elements);
+    case 4:
+      return access_handlers<std::uint32_t>(store, path, form.elements);
+    default:
+      return access_handlers<std::uint64_t>(store, path, form.elements);
   }
 }
 
@@ -300,7 +310,8 @@ std::optional<Binding> bind_memory(const ptx::Function& function,
     return form->parameter_by_name ? bind_parameter(*form) : bind_access(*form, store);
   }
   // There is no cache to direct: these promise nothing about memory.
-  if (instruction.opcode == "prefetch" || instruction.opcode == "prefetchu") return bind_no_effect();
+  if (instruction.opcode == "prefetch" || instruction.opcode == "prefetchu")
+    return bind_no_effect();
   return std::nullopt;
 }
 

@@ -76,9 +76,9 @@ std::int32_t is_space(Warp& warp, const Op& op, std::uint32_t mask) {
   const auto* addresses = lanes<std::uint64_t>(warp, op.src[0]);
   std::uint32_t holds = 0;
   for (int i = 0; i < kLanes; ++i) {
-    holds |= static_cast<std::uint32_t>(space_of_generic(addresses[i]) ==
-                                        static_cast<Space>(op.aux))
-             << i;
+    holds |=
+        static_cast<std::uint32_t>(space_of_generic(addresses[i]) == static_cast<Space>(op.aux))
+        << i;
   }
   std::uint32_t& to = warp.predicates[op.dst[0]];
   to = (to & ~mask) | (holds & mask);
@@ -101,7 +101,8 @@ Binding move_binding(Slot slot) {
 // Width of a type in bits, 0 for what mov does not move.
 int bits_of(std::string_view type) {
   if (type == "b16" || type == "u16" || type == "s16" || type == "f16" || type == "bf16") return 16;
-  if (type == "b32" || type == "u32" || type == "s32" || type == "f32" || type == "f16x2") return 32;
+  if (type == "b32" || type == "u32" || type == "s32" || type == "f32" || type == "f16x2")
+    return 32;
   if (type == "b64" || type == "u64" || type == "s64" || type == "f64") return 64;
   return 0;
 }
@@ -169,11 +170,16 @@ std::optional<Space> named_space(std::string_view modifier) {
 
 std::int32_t window_of(Space space) {
   switch (space) {
-    case Space::shared: return static_cast<std::int32_t>(kSharedWindow >> 32);
-    case Space::local: return static_cast<std::int32_t>(kLocalWindow >> 32);
-    case Space::constant: return static_cast<std::int32_t>(kConstantWindow >> 32);
-    case Space::param: return static_cast<std::int32_t>(kParamWindow >> 32);
-    default: return 0;
+    case Space::shared:
+      return static_cast<std::int32_t>(kSharedWindow >> 32);
+    case Space::local:
+      return static_cast<std::int32_t>(kLocalWindow >> 32);
+    case Space::constant:
+      return static_cast<std::int32_t>(kConstantWindow >> 32);
+    case Space::param:
+      return static_cast<std::int32_t>(kParamWindow >> 32);
+    default:
+      return 0;
   }
 }
 
@@ -194,8 +200,7 @@ std::optional<Binding> bind_cvta(const ptx::Function& function,
   }
   Binding binding;
   binding.dst[0] = binding.src[0] = Slot::b64;
-  binding.full = binding.masked = leave ? move_window<true>
-                                        : move_window<false>;
+  binding.full = binding.masked = leave ? move_window<true> : move_window<false>;
   binding.aux = window_of(*space);
   return binding;
 }

@@ -8,10 +8,12 @@ namespace cudaopt::sim::CUDAOPT_ISA {
 namespace {
 
 // Quotients and roots of floats, rounded once more than a float: the remainder's sign is what the
-// double misses.
+// double misses. `scaled` is the result to nearest times 2^24, `nan` what an f64 result keeps.
 struct Divide {
   CUDAOPT_INLINE static float nearest(float a, float b) { return a / b; }
   CUDAOPT_INLINE static double nearest(double a, double b) { return a / b; }
+  CUDAOPT_INLINE static float scaled(float a, float b) { return a * 0x1p24f / b; }
+  CUDAOPT_INLINE static double nan(double a, double b) { return first_nan(a, b); }
   CUDAOPT_INLINE static double sticky_of(float a, float b) {
     const double quotient = static_cast<double>(a) / b;
     const double remainder = __builtin_fma(-quotient, b, a);
@@ -22,12 +24,16 @@ struct Divide {
 struct Reciprocal {
   CUDAOPT_INLINE static float nearest(float x) { return 1.0f / x; }
   CUDAOPT_INLINE static double nearest(double x) { return 1.0 / x; }
+  CUDAOPT_INLINE static float scaled(float x) { return 0x1p24f / x; }
+  CUDAOPT_INLINE static double nan(double x) { return first_nan(x); }
   CUDAOPT_INLINE static double sticky_of(float x) { return Divide::sticky_of(1.0f, x); }
 };
 
 struct SquareRoot {
   CUDAOPT_INLINE static float nearest(float x) { return __builtin_sqrtf(x); }
   CUDAOPT_INLINE static double nearest(double x) { return __builtin_sqrt(x); }
+  CUDAOPT_INLINE static float scaled(float x) { return __builtin_sqrtf(x) * 0x1p24f; }
+  CUDAOPT_INLINE static double nan(double x) { return first_nan(x); }
   CUDAOPT_INLINE static double sticky_of(float x) {
     const double root = __builtin_sqrt(static_cast<double>(x));
     return sticky(root, __builtin_fma(-root, root, x));
@@ -35,18 +41,25 @@ struct SquareRoot {
 };
 
 template <class Operation, class... Floats>
+CUDAOPT_INLINE float from_flushed(Flags flags, Floats... x) {
+  return finished(flags, Operation::nearest(x...), Operation::scaled(x...));
+}
+
+template <class Operation, class... Floats>
 CUDAOPT_INLINE float with_flags(Flags flags, Floats... x) {
-  return finished(flags, Operation::nearest(flush_if(flags, x)...));
+  return from_flushed<Operation>(flags, flush_if(flags, x)...);
 }
 
 template <class Operation, Rounding kMode, class... Floats>
 CUDAOPT_INLINE float rounded(Flags flags, Floats... x) {
-  return finished(flags, round_to_f32<kMode>(Operation::sticky_of(flush_if(flags, x)...)));
+  const double exact = Operation::sticky_of(flush_if(flags, x)...);
+  return finished(flags, round_to_f32<kMode>(exact), round_to_f32<kMode>(exact * 0x1p24));
 }
 
 template <class Operation, class... Doubles>
 CUDAOPT_INLINE double plain(Doubles... x) {
-  return canonical(Operation::nearest(x...));
+  const double result = Operation::nearest(x...);
+  return result != result ? Operation::nan(x...) : result;
 }
 
 // a * (1/b), whose reciprocal vanishes for the largest b: PTX documents zeros and NaN there.
@@ -57,12 +70,12 @@ CUDAOPT_INLINE float approximate_quotient(float a, float b) {
 }
 
 CUDAOPT_INLINE float div_approx(Flags flags, float a, float b) {
-  return finished(flags, approximate_quotient(flush_if(flags, a), flush_if(flags, b)));
+  return flush_if(flags, canonical(approximate_quotient(flush_if(flags, a), flush_if(flags, b))));
 }
 
 CUDAOPT_INLINE float rsqrt_approx(Flags flags, float x) {
   const double root = __builtin_sqrt(static_cast<double>(flush_if(flags, x)));
-  return finished(flags, static_cast<float>(1.0 / root));
+  return canonical(static_cast<float>(1.0 / root));  // never subnormal
 }
 
 // The approximate f64 forms keep only the upper half of the result, as the hardware does.
@@ -73,12 +86,12 @@ CUDAOPT_INLINE double flush_double(double x) {
   return magnitude(x) < 2.2250738585072014e-308 ? with_sign_of(0.0, x) : x;
 }
 CUDAOPT_INLINE double rcp_approx_f64(double x) {
-  return canonical(flush_double(upper_half(1.0 / flush_double(x))));
+  return keeping_nan(flush_double(upper_half(1.0 / flush_double(x))), x);
 }
 CUDAOPT_INLINE double rsqrt_approx_ftz_f64(double x) {
-  return canonical(upper_half(1.0 / __builtin_sqrt(flush_double(x))));
+  return keeping_nan(upper_half(1.0 / __builtin_sqrt(flush_double(x))), x);
 }
-CUDAOPT_INLINE double rsqrt_approx_f64(double x) { return canonical(1.0 / __builtin_sqrt(x)); }
+CUDAOPT_INLINE double rsqrt_approx_f64(double x) { return keeping_nan(1.0 / __builtin_sqrt(x), x); }
 
 template <float (*Function)(float)>
 CUDAOPT_INLINE float transcendental(Flags flags, float x) {

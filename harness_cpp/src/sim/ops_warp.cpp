@@ -204,13 +204,16 @@ template <Modifier kOperation, class T>
 std::int32_t redux(Warp& warp, const Op& op, std::uint32_t mask) {
   const Source<T> a(warp, op, 0);
   const Members members(warp, op, mask, member_source(op));
-  T values[kLanes];
-  for (int i = 0; i < kLanes; ++i) {
-    std::uint32_t rest = members.masks[i] & mask;
-    T total = a[i];
-    for (rest &= ~kLaneBits[i]; rest != 0; rest &= rest - 1)
+  T values[kLanes] = {};
+  for (std::uint32_t waiting = mask; waiting != 0;) {
+    const int first = __builtin_ctz(waiting);
+    const std::uint32_t group = members.masks[first];
+    T total = a[first];
+    for (std::uint32_t rest = group & ~kLaneBits[first]; rest != 0; rest &= rest - 1)
       total = reduce<kOperation, T>(total, a[__builtin_ctz(rest)]);
-    values[i] = total;
+    for (std::uint32_t rest = group; rest != 0; rest &= rest - 1)
+      values[__builtin_ctz(rest)] = total;
+    waiting &= ~group;
   }
   store_lanes(warp, op.dst[0], values, mask);
   return op.pc + 1;

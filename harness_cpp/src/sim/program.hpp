@@ -12,11 +12,29 @@
 namespace cudaopt::sim {
 
 enum class Special : std::uint8_t {
-  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z,
-  ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-  laneid, warpid, nwarpid, warp_size,
-  lanemask_eq, lanemask_lt, lanemask_le, lanemask_gt, lanemask_ge,
-  dynamic_shared_bytes, total_shared_bytes,
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  warp_size,
+  lanemask_eq,
+  lanemask_lt,
+  lanemask_le,
+  lanemask_gt,
+  lanemask_ge,
+  dynamic_shared_bytes,
+  total_shared_bytes,
 };
 
 // Slots no instruction writes. They are filled per worker (constants, parameters), and per block
@@ -34,7 +52,16 @@ struct SpecialSlot {
 };
 
 // How a loaded value of fewer bits fills its register.
-enum class Extension : std::uint8_t { none, s8_to_16, s8_to_32, s16_to_32, to_64, s8_to_64, s16_to_64, s32_to_64 };
+enum class Extension : std::uint8_t {
+  none,
+  s8_to_16,
+  s8_to_32,
+  s16_to_32,
+  to_64,
+  s8_to_64,
+  s16_to_64,
+  s32_to_64
+};
 
 struct ParameterSlot {
   std::int32_t offset = 0;
@@ -64,7 +91,7 @@ struct Program {
   std::vector<NamedRange> shared_variables, local_variables;
 
   std::uint32_t static_shared_bytes = 0, dynamic_shared_offset = 0, local_bytes = 0;
-  bool reads_unwritten = false;    // some register may be read before it is written
+  bool reads_unwritten = false;  // some register may be read before it is written
   bool ordered = false;  // the result may depend on the order of blocks: one worker, in order
   std::vector<std::string> notes;  // instructions this device cannot execute
 };

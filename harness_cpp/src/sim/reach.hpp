@@ -77,8 +77,9 @@ template <class Space, std::uint32_t Bytes>
   AddressPattern& pattern = warp.block->patterns[op.memo];
   const auto* addresses = lanes<Address>(warp, op.src[0]);
   const Address first = addresses[__builtin_ctz(mask)];
-  if (!is_known<false>(warp, pattern, addresses, first, mask)) {
+  if (!is_known<false>(warp, op, pattern, addresses, first, mask)) {
     learn(pattern, addresses, mask, __builtin_ctz(Bytes));
+    pattern.owner = warp.index;
   }
   if (pattern.kind == PatternKind::far) return false;
   std::uint8_t& cost = pattern.cost[(first + static_cast<Address>(op.imm)) % Space::kPhases];

@@ -12,15 +12,14 @@
 
 namespace cudaopt::sim::CUDAOPT_ISA {
 
-// PTX fixes NaN results of f32 to this. For f64 it promises nothing; any one NaN keeps results
-// equal between compilers, which may swap operands and so payloads.
+// PTX fixes NaN results of f32 to this. For f64 it promises nothing; an H200 keeps the NaN of an
+// operand, made quiet, and else gives this one.
 inline constexpr std::uint32_t kNanF32 = 0x7fffffffu;
-inline constexpr std::uint64_t kNanF64 = 0x7ff8000000000000u;
+inline constexpr std::uint64_t kNanF64 = 0xfff8000000000000u, kQuietF64 = 0x0008000000000000u;
 inline constexpr std::uint32_t kSignF32 = 0x80000000u;
 inline constexpr std::uint64_t kSignF64 = 0x8000000000000000u;
 
 CUDAOPT_INLINE float canonical(float x) { return x != x ? bits_as<float>(kNanF32) : x; }
-CUDAOPT_INLINE double canonical(double x) { return x != x ? bits_as<double>(kNanF64) : x; }
 
 CUDAOPT_INLINE bool sign_bit(float x) { return (bits_as<std::uint32_t>(x) & kSignF32) != 0; }
 CUDAOPT_INLINE bool sign_bit(double x) { return (bits_as<std::uint64_t>(x) & kSignF64) != 0; }
@@ -46,6 +45,28 @@ CUDAOPT_INLINE double with_sign_of(double size, double sign) {
 CUDAOPT_INLINE float flush(float x) {
   const auto bits = bits_as<std::uint32_t>(x);
   return bits_as<float>((bits & 0x7f800000u) == 0 ? bits & kSignF32 : bits);
+}
+
+// Which operand's NaN an f64 result keeps: the first that is one. The order is spelled out, because
+// the compiler may swap operands, and the processor's own choice with them.
+CUDAOPT_INLINE double first_nan() { return bits_as<double>(kNanF64); }
+template <class... Doubles>
+CUDAOPT_INLINE double first_nan(double first, Doubles... rest) {
+  const double quiet = bits_as<double>(bits_as<std::uint64_t>(first) | kQuietF64);
+  return first != first ? quiet : first_nan(rest...);
+}
+template <class... Doubles>
+CUDAOPT_INLINE double keeping_nan(double result, Doubles... operands) {
+  return result != result ? first_nan(operands...) : result;
+}
+
+// .ftz of a result that may have been rounded up to the smallest normal number: the hardware looks
+// at the result rounded to full precision below it. `scaled` is the same result times 2^24, where
+// that precision is at hand.
+CUDAOPT_INLINE float flush_tiny(float x, float scaled) {
+  const bool tiny = magnitude(scaled) < 0x1p-102f;
+  const auto bits = bits_as<std::uint32_t>(x);
+  return bits_as<float>(tiny ? bits & kSignF32 : bits);
 }
 
 // .sat: to [0, 1], NaN to +0.

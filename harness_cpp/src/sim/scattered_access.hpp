@@ -31,15 +31,18 @@ struct HostAddresses {
   std::uint8_t* of[kLanes];
 };
 
-[[gnu::noinline]] inline void count_scattered(Warp& warp, const Addresses& addresses, ptx::Space space,
-                                       std::uint32_t mask, std::uint32_t bytes, AccessKind kind) {
+[[gnu::noinline]] inline void count_scattered(Warp& warp, const Addresses& addresses,
+                                              ptx::Space space, std::uint32_t mask,
+                                              std::uint32_t bytes, AccessKind kind) {
   Counters& counters = *warp.counters;
   const std::uint64_t first = addresses.of[__builtin_ctz(mask)];
   if (space == ptx::Space::none) space = space_of_generic(first);
   if (space == ptx::Space::global) {
     const std::uint32_t sectors = count_sectors(addresses.of, mask, bytes);
-    (kind == AccessKind::load ? counters.global_load_requests : counters.global_store_requests) += 1;
-    (kind == AccessKind::load ? counters.global_load_sectors : counters.global_store_sectors) += sectors;
+    (kind == AccessKind::load ? counters.global_load_requests : counters.global_store_requests) +=
+        1;
+    (kind == AccessKind::load ? counters.global_load_sectors : counters.global_store_sectors) +=
+        sectors;
   } else if (space == ptx::Space::shared) {
     counters.shared_requests += 1;
     counters.shared_wavefronts += count_wavefronts(addresses.of, mask, bytes);
@@ -49,9 +52,9 @@ struct HostAddresses {
 }
 
 // Checks every lane by itself; the lowest lane that may not access raises the fault.
-[[gnu::noinline]] inline HostAddresses resolve_lanes(Warp& warp, const Op& op, const Addresses& addresses,
-                                              std::uint32_t mask, std::uint32_t bytes,
-                                              AccessKind kind) {
+[[gnu::noinline]] inline HostAddresses resolve_lanes(Warp& warp, const Op& op,
+                                                     const Addresses& addresses, std::uint32_t mask,
+                                                     std::uint32_t bytes, AccessKind kind) {
   HostAddresses host{};
   const ptx::Space space = space_of(op);
   int previous = -1;
@@ -59,8 +62,8 @@ struct HostAddresses {
     const int i = __builtin_ctz(rest);
     const bool same = previous >= 0 && addresses.of[i] == addresses.of[previous] &&
                       space != ptx::Space::local && space != ptx::Space::none;
-    host.of[i] = same ? host.of[previous]
-                      : resolve(warp, op, space, addresses.of[i], bytes, i, kind);
+    host.of[i] =
+        same ? host.of[previous] : resolve(warp, op, space, addresses.of[i], bytes, i, kind);
     previous = i;
   }
   count_scattered(warp, addresses, space, mask, bytes, kind);

@@ -165,8 +165,8 @@ class SimDevice final : public Device {
     std::sort(names.begin(), names.end());
     std::string list;
     for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-    throw Fault(FaultKind::unknown_entry, "module '" + spec.module + "' has no kernel '" +
-                                              spec.entry + "'; it has: " + list);
+    throw Fault(FaultKind::unknown_entry,
+                "module '" + spec.module + "' has no kernel '" + spec.entry + "'; it has: " + list);
   }
 
   Launch make_launch(const LaunchSpec& spec, LoadedModule& module) {

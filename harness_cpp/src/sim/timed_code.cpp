@@ -50,11 +50,12 @@ Space access_space(const Instruction& instruction) {
   return Space::none;
 }
 
-Kind kind_of(const Instruction& instruction, const Op& op) {
-  if (op.is_branch ||
-      is_one_of(instruction.opcode, {"bra", "brx", "call", "ret", "exit", "bar", "barrier"})) {
-    return Kind::boundary;
-  }
+bool changes_flow(const Instruction& instruction) {
+  return is_one_of(instruction.opcode, {"bra", "brx", "call", "ret", "exit", "bar", "barrier"});
+}
+
+Kind kind_of(const Instruction& instruction) {
+  if (changes_flow(instruction)) return Kind::boundary;
   // Parameters arrive in constant banks that machine code reads as operands.
   if (access_space(instruction) == Space::param) return Kind::compute;
   if (is_one_of(instruction.opcode, {"ld", "ldu"})) return Kind::load;
@@ -110,7 +111,7 @@ void set_registers(const Instruction& instruction, TimedOp& timed) {
 
 TimedOp timed_op(const Instruction& instruction, const Op& op) {
   TimedOp timed;
-  timed.kind = kind_of(instruction, op);
+  timed.kind = kind_of(instruction);
   timed.space = access_space(instruction);
   timed.any_order = instruction.has("nc") || timed.space == Space::constant;
   timed.slots = slots_of(instruction);
@@ -158,7 +159,8 @@ void mark_merged(const ptx::Function& function, const std::vector<Op>& ops, Time
   std::vector<SharedWord> leaders;
   for (const Op& op : ops) {
     TimedOp& timed = code.ops[static_cast<std::size_t>(op.pc)];
-    if (op.instruction < 0 || timed.kind == Kind::boundary || timed.kind == Kind::store ||
+    const bool ends_block = op.is_branch || timed.kind == Kind::boundary;
+    if (op.instruction < 0 || ends_block || timed.kind == Kind::store ||
         timed.kind == Kind::atomic) {
       leaders.clear();
       continue;
@@ -179,6 +181,21 @@ void mark_merged(const ptx::Function& function, const std::vector<Op>& ops, Time
   }
 }
 
+// ptxas predicates what a short forward branch skips, so that loads on both sides overlap.
+void mark_predicated(const ptx::Function& function, const std::vector<Op>& ops, TimedCode& code) {
+  constexpr std::int32_t kLongest = 8;
+  for (const Op& op : ops) {
+    if (!op.is_branch || op.guard < 0 || op.target <= op.pc || op.target > op.pc + kLongest)
+      continue;
+    const bool straight =
+        std::none_of(ops.begin() + op.pc + 1, ops.begin() + op.target, [&](const Op& skipped) {
+          return skipped.instruction >= 0 &&
+                 changes_flow(function.instructions[static_cast<std::size_t>(skipped.instruction)]);
+        });
+    if (straight) code.ops[static_cast<std::size_t>(op.pc)].kind = Kind::compute;
+  }
+}
+
 }  // namespace
 
 TimedCode timed_code(const ptx::Function& function, const std::vector<Op>& ops) {
@@ -187,14 +204,14 @@ TimedCode timed_code(const ptx::Function& function, const std::vector<Op>& ops) 
   code.ops.resize(ops.size());
   for (const Op& op : ops) {
     TimedOp& timed = code.ops[static_cast<std::size_t>(op.pc)];
-    if (op.instruction < 0) {
-      timed.kind = Kind::boundary;
+    if (op.instruction < 0) {  // lanes meet again: no machine instruction
       timed.slots = 0;
       timed.latency = 0;
       continue;
     }
     timed = timed_op(function.instructions[static_cast<std::size_t>(op.instruction)], op);
   }
+  mark_predicated(function, ops, code);
   mark_merged(function, ops, code);
   return code;
 }

@@ -61,7 +61,7 @@ void BlockTracer::step(const Warp& warp, const Op& op, std::uint32_t mask) {
   const TimedOp& timed = m_code.ops[static_cast<std::size_t>(op.pc)];
   Scoreboard& scoreboard = m_warps[warp.index];
   const Arrival start = scoreboard.start(timed);
-  m_trace.pipe_slots[static_cast<std::size_t>(timed.pipe)] += timed.slots;
+  count_slots(timed);
   Arrival arrival = start;
   if (timed.kind == Kind::compute || timed.kind == Kind::boundary || mask == 0) {
     arrival.cycles += timed.latency;
@@ -73,6 +73,14 @@ void BlockTracer::step(const Warp& warp, const Op& op, std::uint32_t mask) {
     arrival = request.arrival;
   }
   scoreboard.issue(timed, start, arrival);
+}
+
+// Of what a special function expands to, one instruction goes to the special unit.
+void BlockTracer::count_slots(const TimedOp& timed) {
+  const bool expanded = timed.pipe == Pipe::special && timed.slots > 1;
+  const std::uint64_t own = expanded ? 1 : timed.slots;
+  m_trace.pipe_slots[static_cast<std::size_t>(timed.pipe)] += own;
+  m_trace.pipe_slots[static_cast<std::size_t>(Pipe::fp32)] += timed.slots - own;
 }
 
 void BlockTracer::access(const TimedOp& timed, Request& request) {

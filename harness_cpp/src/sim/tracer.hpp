@@ -35,6 +35,7 @@ class BlockTracer {
  private:
   struct Request;
 
+  void count_slots(const TimedOp& timed);
   void access(const TimedOp& timed, Request& request);
   void access_shared(const TimedOp& timed, Request& request);
   void shared_atomic(Request& request);

@@ -1,5 +1,6 @@
-// One host thread's means to run blocks: registers for every warp of a block, shared memory, counts.
-// A block runs alone, its warps in turns; nothing of it depends on what the worker ran before.
+// One host thread's means to run blocks: registers for every warp of a block, shared memory,
+// counts. A block runs alone, its warps in turns; nothing of it depends on what the worker ran
+// before.
 #pragma once
 
 #include <cstdint>
