@@ -7,27 +7,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, case, f32, i8, i32, kernel, uniform
+from pytest_cudaopt import In, InOut, Kernel, Out, Scalar, Scratch, bf16, case, f32, i8, i32, kernel, uniform
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.errors import DeclarationError
 
 
-@kernel("a.cu", cases=[case(rows=3, cols=5)], derive={"ld": "cols + 3"})
-def whole(
-    x=In(f32, "rows", "ld"),
-    acc=InOut(bf16, "rows"),
-    tmp=Scratch(f32, 2, "cols"),
-    y=Out(f32, "rows", 1),
-    rows=i32,
-    cols=i32,
-    half=Scalar(i32, "cols // 2"),
-    alpha=Scalar(f32, 0.5),
-    beta=Scalar(f32, values=uniform(1, 2)),
-):
-    """A kernel with a parameter of every kind."""
+@pytest.fixture
+def whole() -> Kernel:
+    """Declared here and not in the module, where pytest would collect it."""
+
+    @kernel("a.cu", cases=[case(rows=3, cols=5)], derive={"ld": "cols + 3"})
+    def whole(
+        x=In(f32, "rows", "ld"),
+        acc=InOut(bf16, "rows"),
+        tmp=Scratch(f32, 2, "cols"),
+        y=Out(f32, "rows", 1),
+        rows=i32,
+        cols=i32,
+        half=Scalar(i32, "cols // 2"),
+        alpha=Scalar(f32, 0.5),
+        beta=Scalar(f32, values=uniform(1, 2)),
+    ):
+        """A kernel with a parameter of every kind."""
+
+    return whole
 
 
-def test_every_parameter_is_bound() -> None:
+def test_every_parameter_is_bound(whole: Kernel) -> None:
     bound = bind(whole, whole.cases[0])
     assert bound.sizes == {"rows": 3, "cols": 5, "ld": 8}
     assert bound.shapes == {"x": (3, 8), "acc": (3,), "tmp": (2, 5), "y": (3, 1)}
@@ -45,19 +51,19 @@ def test_every_parameter_is_bound() -> None:
     assert 1 <= bound.scalars["beta"] <= 2
 
 
-def test_inputs_cannot_be_written() -> None:
+def test_inputs_cannot_be_written(whole: Kernel) -> None:
     with pytest.raises(ValueError, match="read-only"):
         bind(whole, whole.cases[0]).arrays["x"][0] = 1
 
 
-def test_the_same_case_gives_the_same_bytes_and_a_seed_other_ones() -> None:
+def test_the_same_case_gives_the_same_bytes_and_a_seed_other_ones(whole: Kernel) -> None:
     first, again = bind(whole, case(rows=3, cols=5)), bind(whole, case(rows=3, cols=5, id="again"))
     other = bind(whole, case(rows=3, cols=5, seed=1))
     assert first.arrays["x"].tobytes() == again.arrays["x"].tobytes()
     assert first.arrays["x"].tobytes() != other.arrays["x"].tobytes()
 
 
-def test_empty_arrays_are_bound() -> None:
+def test_empty_arrays_are_bound(whole: Kernel) -> None:
     assert bind(whole, case(rows=0, cols=0)).arrays["x"].shape == (0, 3)
 
 

@@ -60,9 +60,22 @@ struct SourcePoint {
 
 // A fault of the request or the kernel, as PROTOCOL.md lists them.
 enum class FaultKind {
-  compile_error, invalid_launch, illegal_address, misaligned, write_to_input, barrier_divergence,
-  absent_lane, trap, timeout, out_of_memory, unsupported_instruction, no_nvrtc, no_device,
-  unknown_entry, launch_error, invalid_request,
+  compile_error,
+  invalid_launch,
+  illegal_address,
+  misaligned,
+  write_to_input,
+  barrier_divergence,
+  absent_lane,
+  trap,
+  timeout,
+  out_of_memory,
+  unsupported_instruction,
+  no_nvrtc,
+  no_device,
+  unknown_entry,
+  launch_error,
+  invalid_request,
 };
 [[nodiscard]] const char* name_of(FaultKind kind);
 
@@ -75,21 +88,22 @@ struct Diagnostic {
 struct FaultDetail {
   FaultKind kind = FaultKind::launch_error;
   std::string message;
-  std::optional<SourcePoint> at;             // the user's own line first
-  std::vector<SourcePoint> inlined_from;     // outward from `at`
+  std::optional<SourcePoint> at;          // the user's own line first
+  std::vector<SourcePoint> inlined_from;  // outward from `at`
   std::string instruction;
   std::string buffer;
   std::optional<std::int64_t> element;
   std::optional<std::uint64_t> elements;
   std::optional<std::uint32_t> bytes;
   std::string access, space;
-  std::optional<Dim3> block, thread;         // indices, not extents
+  std::optional<Dim3> block, thread;  // indices, not extents
   std::vector<Diagnostic> diagnostics;
 };
 
 class Fault : public std::runtime_error {
  public:
-  explicit Fault(FaultDetail detail) : std::runtime_error(detail.message), m_detail(std::move(detail)) {}
+  explicit Fault(FaultDetail detail)
+      : std::runtime_error(detail.message), m_detail(std::move(detail)) {}
   Fault(FaultKind kind, const std::string& message) : std::runtime_error(message) {
     m_detail.kind = kind;
     m_detail.message = message;
@@ -105,8 +119,8 @@ struct CompiledModule {
   std::string name, file;
   std::string ptx;
   std::vector<std::uint8_t> cubin;
-  std::map<std::string, std::string> lowered;     // entry as written -> mangled name
-  std::map<std::string, Resources> resources;     // by mangled name
+  std::map<std::string, std::string> lowered;  // entry as written -> mangled name
+  std::map<std::string, Resources> resources;  // by mangled name
 };
 
 enum class Pipe : std::uint8_t { fp32, fp64, integer, half, special, tensor, memory, control };
@@ -154,7 +168,8 @@ struct Measurement {
 
 struct DeviceLimits {
   std::string name;
-  std::uint32_t multiprocessors = 0, max_threads_per_block = 0, max_shared_bytes = 0, warp_size = 32;
+  std::uint32_t multiprocessors = 0, max_threads_per_block = 0, max_shared_bytes = 0,
+                warp_size = 32;
   Dim3 max_grid, max_block;
   std::string architecture;  // "sm_90"
 };
@@ -168,7 +183,8 @@ class Device {
 
   [[nodiscard]] virtual std::string description() const = 0;
   [[nodiscard]] virtual DeviceLimits limits() const = 0;
-  // Returns notes: what of the module this device cannot execute. Loading again resets module globals.
+  // Returns notes: what of the module this device cannot execute. Loading again resets module
+  // globals.
   virtual std::vector<std::string> load(const CompiledModule& module) = 0;
   virtual void create_buffer(const BufferSpec& spec) = 0;
   virtual void write(const std::string& buffer, const std::vector<std::uint8_t>& bytes) = 0;

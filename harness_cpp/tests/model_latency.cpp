@@ -93,6 +93,14 @@ TEST("model: one block more than the SMs hold costs another wave") {
   CHECK_EQUAL(0.0, term(fits, "tail"));
 }
 
+TEST("model: a single block has one SM's share of L2 and of everything an SM does") {
+  const Measurement one = model_latency(table(), shape(1, 256), {trace()});
+  const Measurement all = model_latency(table(), shape(132, 256), {trace()});
+  CHECK(term(one, "l2") > 0.3 * term(all, "l2"));
+  CHECK(term(one, "tail") > 100 * term(one, "fp32"));
+  CHECK(one.median_ns <= all.median_ns);
+}
+
 TEST("model: repeated misses reach DRAM once the resident blocks outgrow L2") {
   LaunchShape launch = shape(1024, 256);
   BlockTrace one = trace();

@@ -23,10 +23,11 @@ LaunchTotals totals(std::uint64_t blocks, ArrayTouch per_block, std::uint64_t l2
   return sums;
 }
 
-Traffic traffic(std::uint64_t array_bytes, const LaunchTotals& sums, std::uint64_t resident) {
+Traffic traffic(std::uint64_t array_bytes, const LaunchTotals& sums, std::uint64_t resident,
+                std::uint64_t blocks_per_sm = 1) {
   LaunchShape launch;
   launch.arrays = {{kArray, array_bytes}};
-  return traffic_of(device_table("h200"), launch, sums, resident);
+  return traffic_of(device_table("h200"), launch, sums, resident, blocks_per_sm);
 }
 
 }  // namespace
@@ -51,4 +52,15 @@ TEST("traffic: reuse is lost in part when resident blocks outgrow L2") {
   const Traffic spilled = traffic(1u << 30, sums, 1000);
   CHECK(spilled.spilled_share > 0.45 && spilled.spilled_share < 0.55);
   CHECK(spilled.dram_bytes > 1.4 * traffic(1u << 30, sums, 100).dram_bytes);
+}
+
+TEST("traffic: blocks of one SM that read the same sectors find them in L1") {
+  const LaunchTotals sums = totals(100, {0, 200, 0, 100, 0, 0}, 200);
+  CHECK_EQUAL(100.0 * 200 * 32, traffic(6400 - 64, sums, 100, 1).l2_bytes);
+  CHECK_EQUAL(100.0 * 200 * 32 / 4, traffic(6400 - 64, sums, 100, 4).l2_bytes);
+}
+
+TEST("traffic: blocks that share nothing save nothing in L1") {
+  const LaunchTotals sums = totals(100, {0, 200, 0, 100, 0, 0}, 200);
+  CHECK_EQUAL(100.0 * 200 * 32, traffic(1u << 30, sums, 100, 8).l2_bytes);
 }

@@ -97,12 +97,18 @@ class Writer {
            std::to_string(i));
     }
     write_body(program, "");
-    m_text += "DONE:\n" + std::string("add.u32 %r0, %r0, %r1;\nxor.b32 %r0, %r0, %r2;\n") +
-              "add.u32 %r0, %r0, %r3;\n" + store_word("%r0");
+    write_result();
     return m_text;
   }
 
  private:
+  void write_result() {
+    line("add.u32 %r0, %r0, %r1");
+    line("xor.b32 %r0, %r0, %r2");
+    line("add.u32 %r0, %r0, %r3");
+    m_text += store_word("%r0");
+  }
+
   void line(const std::string& text) { m_text += text + ";\n"; }
   std::string label() { return "L" + std::to_string(m_labels++); }
   static std::string variable(int index) { return "%r" + std::to_string(index); }
@@ -128,7 +134,10 @@ class Writer {
         line("bra " + loop_end);
         break;
       case Statement::Kind::leave_kernel:
-        line("bra DONE");
+        // Not a jump to a common end: lanes that meet there would have skipped the barriers
+        // between.
+        write_result();
+        line("ret");
         break;
       case Statement::Kind::barrier:
         line("bar.sync 0");

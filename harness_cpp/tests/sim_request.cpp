@@ -64,3 +64,26 @@ TEST("request: shared passes of usual patterns") {
   CHECK_EQUAL(1u, shared_passes(request(4, [](std::size_t lane) { return 132 * lane; })));
   CHECK_EQUAL(4u, shared_passes(request(16, [](std::size_t lane) { return 16 * lane; })));
 }
+
+TEST("request: wide shared accesses need half the passes when lanes read the same in pairs") {
+  // Sixteen lanes each for two addresses, as the left operand of a register tile.
+  CHECK_EQUAL(2u, shared_passes(request(16, [](std::size_t lane) { return 16 * (lane / 16); })));
+  // Sixteen addresses in a row, twice: the right operand.
+  CHECK_EQUAL(4u, shared_passes(request(16, [](std::size_t lane) { return 16 * (lane % 16); })));
+  CHECK_EQUAL(1u, shared_passes(request(8, [](std::size_t lane) { return 8 * (lane / 2); })));
+  CHECK_EQUAL(1u, shared_passes(
+                      request(8, [](std::size_t lane) { return 8 * (lane / 4 * 2 + lane % 2); })));
+  CHECK_EQUAL(2u, shared_passes(request(8, [](std::size_t lane) { return 8 * lane; })));
+}
+
+TEST("request: remembered passes follow the pattern and the mask, not the base") {
+  PassMemo memo;
+  const auto strided = [](std::uint64_t base, std::uint64_t stride) {
+    return [=](std::size_t lane) { return base + stride * lane; };
+  };
+  CHECK_EQUAL(2u, memo.passes(request(4, strided(0, 8))));
+  CHECK_EQUAL(2u, memo.passes(request(4, strided(1028, 8))));
+  CHECK_EQUAL(4u, memo.passes(request(4, strided(1028, 16))));
+  CHECK_EQUAL(2u, memo.passes(request(4, strided(1028, 16), 0xffff)));
+  CHECK_EQUAL(4u, memo.passes(request(4, strided(0, 16))));
+}

@@ -78,3 +78,15 @@ TEST("scoreboard: waiting moves everything later, never earlier") {
   scoreboard.wait_until({10, 0, 0});
   CHECK(scoreboard.latest().cycles >= 300);
 }
+
+TEST("scoreboard: stores to shared memory do not hold back loads from global memory") {
+  Scoreboard scoreboard(4);
+  issue(scoreboard, op(Kind::load, 0, -1), 100);
+  TimedOp store = op(Kind::store, -1, 0);
+  store.space = cudaopt::ptx::Space::shared;
+  issue(scoreboard, store, 0);
+  TimedOp global = op(Kind::load, 1, -1);
+  global.space = cudaopt::ptx::Space::global;
+  CHECK_EQUAL(2u, issue(scoreboard, global, 100));
+  CHECK_EQUAL(100u, issue(scoreboard, op(Kind::load, 2, -1), 100));
+}

@@ -26,6 +26,8 @@ Timed timed(const std::string& body) {
   for (std::size_t i = 0; i < ops.size(); ++i) {
     ops[i].pc = ops[i].instruction = static_cast<std::int32_t>(i);
     ops[i].is_branch = function.instructions[i].opcode == "bra";
+    ops[i].guard = function.instructions[i].guard;
+    if (ops[i].is_branch) ops[i].target = function.instructions[i].operands[0].target;
   }
   result.code = timed_code(function, ops);
   return result;
@@ -102,4 +104,30 @@ TEST("timed code: a store or the end of a block keeps shared loads apart") {
       "bar.sync 0;\n"
       "ld.shared.f32 %f4, [%r1+20];\n");
   for (const TimedOp& op : got.code.ops) CHECK_EQUAL(-1, op.leader);
+}
+
+TEST("timed code: a short skip is predicated, a long one and a loop end their block") {
+  const Timed got = timed(
+      "top:\n"
+      "@%p1 bra skip;\n"
+      "ld.global.f32 %f1, [%rd1];\n"
+      "skip:\n"
+      "@%p2 bra top;\n"
+      "@%p1 bra synced;\n"
+      "bar.sync 0;\n"
+      "synced:\n"
+      "add.s32 %r1, %r1, 1;\n");
+  CHECK(got.code.ops[0].kind == Kind::compute);
+  CHECK(got.code.ops[2].kind == Kind::boundary);
+  CHECK(got.code.ops[3].kind == Kind::boundary);
+}
+
+TEST("timed code: an index times a size plus a base is one instruction") {
+  const Timed got = timed(
+      "mul.wide.s32 %rd1, %r1, 4;\n"
+      "add.s64 %rd2, %rd3, %rd1;\n"
+      "add.s64 %rd4, %rd3, %rd5;\n");
+  CHECK_EQUAL(0, static_cast<int>(got.code.ops[0].slots));
+  CHECK_EQUAL(1, static_cast<int>(got.code.ops[1].slots));
+  CHECK_EQUAL(2, static_cast<int>(got.code.ops[2].slots));
 }

@@ -66,9 +66,9 @@ def sgemm(name: str, entry: str, block: Extent3, tile: tuple[int, int], us: floa
     return Variant("sgemm", name, "sgemm.cu", entry, grid, block, (n * n * 4,) * 3, (n, n, n), us, options)
 
 
-def vadd(name: str, threads: int, us: float) -> Variant:
-    grid = (N // threads, 1, 1)
-    return Variant("vadd", name, "vadd.cu", "vadd", grid, (threads, 1, 1), (N * 4,) * 3, (N,), us)
+def vadd(family: str, name: str, n: int, threads: int, us: float) -> Variant:
+    grid = (n // threads, 1, 1)
+    return Variant(family, name, "vadd.cu", "vadd", grid, (threads, 1, 1), (n * 4,) * 3, (n,), us)
 
 
 def vadd4(threads: int, us: float) -> Variant:
@@ -132,14 +132,18 @@ VARIANTS = (
     transpose("tile", "transpose_tiled", (32, 8, 1), 32, 88, "-DPAD=0"),
     transpose("naive 16x16", "transpose_naive", (16, 16, 1), 16, 126),
     transpose("naive 32x8", "transpose_naive", (32, 8, 1), 32, 249),
-    vadd("block 64", 64, 635),
-    vadd("block 128", 128, 321),
-    vadd("block 256", 256, 238),
-    vadd("block 512", 512, 253),
-    vadd("block 1024", 1024, 281),
+    vadd("vadd", "block 64", N, 64, 635),
+    vadd("vadd", "block 128", N, 128, 321),
+    vadd("vadd", "block 256", N, 256, 238),
+    vadd("vadd", "block 512", N, 512, 253),
+    vadd("vadd", "block 1024", N, 1024, 281),
     vadd4(128, 189),
     vadd4(256, 189),
     vadd4(512, 190),
+    vadd("sizes", "2^16", 1 << 16, 256, 4.0),
+    vadd("sizes", "2^20", 1 << 20, 256, 8.2),
+    vadd("sizes", "2^24", 1 << 24, 256, 65.5),
+    vadd("sizes", "2^26", N, 256, 238),
     strided(1, 238),
     strided(2, 488),
     strided(4, 967),

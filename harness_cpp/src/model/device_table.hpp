@@ -23,6 +23,7 @@ struct DeviceTable {
   double clock_ghz;
   std::uint32_t schedulers_per_sm;  // one warp instruction per clock each
   double l2_bytes_per_ns, l2_partial_sectors_per_ns;
+  double l2_bytes_per_clock_and_sm;  // what one SM can take of it
   double dram_bytes_per_ns;
   std::uint64_t l2_bytes;              // capacity a kernel can count on
   double atomic_operations_per_clock;  // whole L2

@@ -110,7 +110,11 @@ void add_sm_terms(const DeviceTable& table, const LaunchTotals& totals, Terms& t
 
 void add_memory_terms(const DeviceTable& table, const LaunchTotals& totals, const Traffic& traffic,
                       Terms& terms) {
-  terms.emplace_back("l2", traffic.l2_bytes / table.l2_bytes_per_ns +
+  const auto sms =
+      static_cast<double>(std::min<std::uint64_t>(totals.blocks, table.multiprocessors));
+  const double l2_bytes_per_ns =
+      std::min(table.l2_bytes_per_ns, sms * table.l2_bytes_per_clock_and_sm * table.clock_ghz);
+  terms.emplace_back("l2", traffic.l2_bytes / l2_bytes_per_ns +
                                traffic.l2_partial_sectors / table.l2_partial_sectors_per_ns);
   terms.emplace_back("dram", traffic.dram_bytes / table.dram_bytes_per_ns);
   const double spread_out =
@@ -176,9 +180,9 @@ Measurement model_latency(const DeviceTable& table, const LaunchShape& launch,
   Measurement result;
   result.kind = Measurement::Kind::modelled;
   result.occupancy = occupancy_of(table, launch);
-  const std::uint64_t resident =
-      std::min(blocks, blocks_together(table, launch, result.occupancy) * table.multiprocessors);
-  const Traffic traffic = traffic_of(table, launch, totals, resident);
+  const std::uint64_t together = blocks_together(table, launch, result.occupancy);
+  const std::uint64_t resident = std::min(blocks, together * table.multiprocessors);
+  const Traffic traffic = traffic_of(table, launch, totals, resident, together);
   Terms terms;
   add_sm_terms(table, totals, terms);
   const double tail = tail_ns(table, blocks, terms);

@@ -16,8 +16,9 @@ struct Traffic {
   double spilled_share = 0;  // of repeated L1 misses, those that L2 no longer holds
 };
 
-// `resident_blocks` run at the same time; caches start cold.
+// `resident_blocks` run at the same time, `blocks_per_sm` of them on an SM; caches start cold.
 [[nodiscard]] Traffic traffic_of(const DeviceTable& table, const LaunchShape& launch,
-                                 const LaunchTotals& totals, std::uint64_t resident_blocks);
+                                 const LaunchTotals& totals, std::uint64_t resident_blocks,
+                                 std::uint64_t blocks_per_sm);
 
 }  // namespace cudaopt::model

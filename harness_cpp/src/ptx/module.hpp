@@ -43,13 +43,13 @@ struct Operand {
     sink,       // _
   };
   Kind kind = Kind::immediate;
-  bool negated = false;       // !%p
+  bool negated = false;  // !%p
   std::uint8_t float_width = 0;
   std::int32_t reg = -1;
   std::int32_t target = -1;
-  std::uint64_t bits = 0;     // integers sign-extended to 64 bits
+  std::uint64_t bits = 0;  // integers sign-extended to 64 bits
   std::int64_t offset = 0;
-  std::string name;           // of a reg: the part selected, "b0" in %r1.b0, else empty
+  std::string name;  // of a reg: the part selected, "b0" in %r1.b0, else empty
   std::vector<Operand> elements;
 };
 
@@ -61,10 +61,10 @@ struct Instruction {
   bool paired = false;                      // written `d|p`: operands 0 and 1 are both results
   std::int32_t guard = -1;                  // predicate register of @p / @!p
   bool guard_negated = false;
-  std::int32_t location = -1;               // into Module::locations
+  std::int32_t location = -1;  // into Module::locations
 
   [[nodiscard]] bool has(std::string_view modifier) const;
-  [[nodiscard]] std::string_view type() const;  // last modifier: "f32"; "" if none
+  [[nodiscard]] std::string_view type() const;      // last modifier: "f32"; "" if none
   [[nodiscard]] std::string readable_text() const;  // `text` on one line, for messages
 };
 
@@ -79,9 +79,9 @@ struct Variable {
   std::string name;
   Space space = Space::global;
   std::uint32_t alignment = 1;
-  std::uint64_t bytes = 0;             // 0 with `external`: dynamic shared memory
+  std::uint64_t bytes = 0;  // 0 with `external`: dynamic shared memory
   bool external = false;
-  std::vector<std::uint8_t> initial;   // empty or exactly `bytes`
+  std::vector<std::uint8_t> initial;  // empty or exactly `bytes`
   std::vector<SymbolReference> references;
 };
 

@@ -21,8 +21,8 @@ struct Op;
 // `full` handlers may assume mask == kAllLanes.
 using Handler = std::int32_t (*)(Warp& warp, const Op& op, std::uint32_t mask);
 
-// How an operand is held. 8- and 16-bit values live in the low bits of a 32-bit lane; the upper bits
-// are zero after every write and readers may rely on it.
+// How an operand is held. 8- and 16-bit values live in the low bits of a 32-bit lane; the upper
+// bits are zero after every write and readers may rely on it.
 enum class Slot : std::uint8_t { none, b32, b64, predicate };
 
 // What an ops file answers for an instruction it executes. Operands are counted flattened: vectors
@@ -38,24 +38,25 @@ struct Binding {
 
 struct Op {
   Handler full = nullptr, masked = nullptr;
-  std::array<std::int32_t, 4> dst{-1, -1, -1, -1};  // byte offset into registers, or predicate index; -1: sink
+  std::array<std::int32_t, 4> dst{-1, -1, -1,
+                                  -1};  // byte offset into registers, or predicate index; -1: sink
   std::array<std::int32_t, 5> src{-1, -1, -1, -1, -1};
-  std::int64_t imm = 0;             // displacement of the address operand
-  std::int32_t guard = -1;          // predicate index; branches read it themselves
-  std::int32_t pc = 0;              // own index
-  std::int32_t target = -1;         // branches
-  std::int32_t reconverge = -1;     // branches: pc where the lanes meet again, -1: at exit
+  std::int64_t imm = 0;          // displacement of the address operand
+  std::int32_t guard = -1;       // predicate index; branches read it themselves
+  std::int32_t pc = 0;           // own index
+  std::int32_t target = -1;      // branches
+  std::int32_t reconverge = -1;  // branches: pc where the lanes meet again, -1: at exit
   std::int32_t aux = 0;
-  std::int32_t instruction = -1;    // index in ptx::Function::instructions, -1: inserted by decode
-  std::int32_t memo = -1;           // memory: index of its address pattern in Block::patterns
-  bool same_base = false;           // memory: an earlier op of the basic block with this memo has the
-                                    // same base register, unchanged since
+  std::int32_t instruction = -1;  // index in ptx::Function::instructions, -1: inserted by decode
+  std::int32_t memo = -1;         // memory: index of its address pattern in Block::patterns
+  bool same_base = false;         // memory: an earlier op of the basic block with this memo has the
+                                  // same base register, unchanged since
   std::uint16_t latency = 4;
-  std::uint8_t src_negated = 0;     // bit per source predicate written !%p
+  std::uint8_t src_negated = 0;  // bit per source predicate written !%p
   bool guard_negated = false;
-  bool is_branch = false;           // guard is a condition, not a mask
-  Slot address = Slot::none;        // memory instructions: width of src[0], the address base;
-                                    // none: the address is `imm` alone
+  bool is_branch = false;     // guard is a condition, not a mask
+  Slot address = Slot::none;  // memory instructions: width of src[0], the address base;
+                              // none: the address is `imm` alone
   Pipe pipe = Pipe::integer;
 };
 
@@ -82,17 +83,17 @@ struct Warp {
   std::int32_t pc = 0;
   std::int32_t reconverge = -1;
   WarpState state = WarpState::running;
-  std::uint32_t index = 0;              // in the block
+  std::uint32_t index = 0;  // in the block
   std::int32_t split_count = 0;
-  Split splits[kMaxSplits];             // a stack
-  std::uint32_t parked = 0;             // lanes that wait at a barrier for other lanes of this warp
+  Split splits[kMaxSplits];  // a stack
+  std::uint32_t parked = 0;  // lanes that wait at a barrier for other lanes of this warp
   std::int32_t parked_pc = -1;
-  std::int32_t barrier = -1;            // the one waited at
+  std::int32_t barrier = -1;  // the one waited at
   std::int32_t barrier_pc = -1;
   // `lane_mask_bits` expanded to all-ones / zero words, cached because masks repeat.
   alignas(64) std::uint32_t lane_mask[kLanes];
   std::uint32_t lane_mask_bits = 0;
-  std::uint32_t carry = 0;              // CC.CF of add.cc, subc, madc …: one bit per lane
+  std::uint32_t carry = 0;  // CC.CF of add.cc, subc, madc …: one bit per lane
   Block* block = nullptr;
   Launch* launch = nullptr;
   Counters* counters = nullptr;
@@ -106,7 +107,8 @@ template <class T>
 }
 
 // All-ones words for the lanes in `mask`, for blends the compiler vectorises.
-[[nodiscard, gnu::always_inline]] inline const std::uint32_t* lane_mask(Warp& warp, std::uint32_t mask) {
+[[nodiscard, gnu::always_inline]] inline const std::uint32_t* lane_mask(Warp& warp,
+                                                                        std::uint32_t mask) {
   if (warp.lane_mask_bits != mask) {
     warp.lane_mask_bits = mask;
     for (int i = 0; i < kLanes; ++i) warp.lane_mask[i] = 0u - ((mask >> i) & 1u);

@@ -10,11 +10,14 @@
 namespace cudaopt::sim {
 namespace {
 
-constexpr std::uint64_t kAllBlocksUpTo = 200, kSampledBlocks = 64;
+constexpr std::uint64_t kAllWarpsUpTo = 1600, kSampledWarps = 512;
+constexpr std::uint64_t kFewestBlocks = 16, kMostBlocks = 64;
 
-// The first and last block, and a stride through the middle: edge blocks differ.
-std::vector<std::uint64_t> sampled_blocks(std::uint64_t blocks) {
-  const std::uint64_t count = blocks <= kAllBlocksUpTo ? blocks : kSampledBlocks;
+// Small launches whole. Of others about the same number of warps, whatever the size of their blocks:
+// the first and last block, and a stride through the middle, since edge blocks differ.
+std::vector<std::uint64_t> sampled_blocks(std::uint64_t blocks, std::uint64_t warps) {
+  const std::uint64_t few = std::clamp(kSampledWarps / warps, kFewestBlocks, kMostBlocks);
+  const std::uint64_t count = blocks * warps <= kAllWarpsUpTo ? blocks : std::min(blocks, few);
   std::vector<std::uint64_t> sample;
   for (std::uint64_t i = 0; i < count; ++i) {
     sample.push_back(count == 1 ? 0 : i * (blocks - 1) / (count - 1));
@@ -37,8 +40,8 @@ Measurement measure_launch(Launch& launch, RunSlice run_slice, const model::Devi
   shape.arrays = footprints(launch);
   const model::TraceSettings settings = model::trace_settings(table, shape);
   const TimedCode code = timed_code(*launch.program->function, launch.program->code);
-  const std::vector<std::uint64_t> sample = sampled_blocks(launch.grid.count());
   const auto warps = static_cast<std::uint32_t>((launch.block.count() + kLanes - 1) / kLanes);
+  const std::vector<std::uint64_t> sample = sampled_blocks(launch.grid.count(), warps);
   std::vector<model::BlockTrace> traces(sample.size());
   for_each_block(launch, run_slice, threads, sample.size(),
                  [&](Worker& worker, std::uint64_t index) {

@@ -10,27 +10,45 @@
 namespace cudaopt::sim {
 
 // Asks each family in turn; nullopt: this device cannot execute the instruction.
-using Bind = std::optional<Binding> (*)(const ptx::Function& function, const ptx::Instruction& instruction);
+using Bind = std::optional<Binding> (*)(const ptx::Function& function,
+                                        const ptx::Instruction& instruction);
 
 // Runs a warp until it waits, exits, or has executed `limit` instructions; how many it executed.
 // `executed` counts by pc.
-using RunSlice = std::uint32_t (*)(Warp& warp, const Op* code, std::uint32_t limit, std::uint64_t* executed);
+using RunSlice = std::uint32_t (*)(Warp& warp, const Op* code, std::uint32_t limit,
+                                   std::uint64_t* executed);
 
-#define CUDAOPT_DECLARE_OPS(isa)                                                     \
-  namespace isa {                                                                    \
-  std::optional<Binding> bind_integer(const ptx::Function&, const ptx::Instruction&);   /* ops_integer.cpp */ \
-  std::optional<Binding> bind_bits(const ptx::Function&, const ptx::Instruction&);      /* ops_bits.cpp: logic, shifts, prmt, lop3, bfe … */ \
-  std::optional<Binding> bind_float(const ptx::Function&, const ptx::Instruction&);     /* ops_float.cpp: f32, f64 */ \
-  std::optional<Binding> bind_half(const ptx::Function&, const ptx::Instruction&);      /* ops_half.cpp: f16, bf16, x2 */ \
-  std::optional<Binding> bind_compare(const ptx::Function&, const ptx::Instruction&);   /* ops_compare.cpp: setp, set, selp, slct, predicate logic */ \
-  std::optional<Binding> bind_convert(const ptx::Function&, const ptx::Instruction&);   /* ops_convert.cpp: cvt */ \
-  std::optional<Binding> bind_move(const ptx::Function&, const ptx::Instruction&);      /* ops_move.cpp: mov, cvta, packing */ \
-  std::optional<Binding> bind_memory(const ptx::Function&, const ptx::Instruction&);    /* ops_memory.cpp: ld, st, ldu, prefetch */ \
-  std::optional<Binding> bind_atomic(const ptx::Function&, const ptx::Instruction&);    /* ops_atomic.cpp: atom, red, fences */ \
-  std::optional<Binding> bind_warp(const ptx::Function&, const ptx::Instruction&);      /* ops_warp.cpp: shfl, vote, match, redux, activemask, bar.warp */ \
-  std::optional<Binding> bind_control(const ptx::Function&, const ptx::Instruction&);   /* ops_control.cpp: bra, ret, exit, bar, trap */ \
-  std::optional<Binding> bind(const ptx::Function&, const ptx::Instruction&);           /* ops_table.cpp: all of the above */ \
-  std::uint32_t run_slice(Warp&, const Op*, std::uint32_t, std::uint64_t*);             /* ops_dispatch.cpp */ \
+#define CUDAOPT_DECLARE_OPS(isa)                                                                   \
+  namespace isa {                                                                                  \
+  std::optional<Binding> bind_integer(const ptx::Function&,                                        \
+                                      const ptx::Instruction&); /* ops_integer.cpp */              \
+  std::optional<Binding> bind_bits(                                                                \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_bits.cpp: logic, shifts, prmt, lop3, bfe … */               \
+  std::optional<Binding> bind_float(const ptx::Function&,                                          \
+                                    const ptx::Instruction&); /* ops_float.cpp: f32, f64 */        \
+  std::optional<Binding> bind_half(const ptx::Function&,                                           \
+                                   const ptx::Instruction&); /* ops_half.cpp: f16, bf16, x2 */     \
+  std::optional<Binding> bind_compare(                                                             \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_compare.cpp: setp, set, selp, slct, predicate logic */      \
+  std::optional<Binding> bind_convert(const ptx::Function&,                                        \
+                                      const ptx::Instruction&); /* ops_convert.cpp: cvt */         \
+  std::optional<Binding> bind_move(                                                                \
+      const ptx::Function&, const ptx::Instruction&); /* ops_move.cpp: mov, cvta, packing */       \
+  std::optional<Binding> bind_memory(                                                              \
+      const ptx::Function&, const ptx::Instruction&); /* ops_memory.cpp: ld, st, ldu, prefetch */  \
+  std::optional<Binding> bind_atomic(                                                              \
+      const ptx::Function&, const ptx::Instruction&); /* ops_atomic.cpp: atom, red, fences */      \
+  std::optional<Binding> bind_warp(                                                                \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_warp.cpp: shfl, vote, match, redux, activemask, bar.warp */ \
+  std::optional<Binding> bind_control(                                                             \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_control.cpp: bra, ret, exit, bar, trap */                   \
+  std::optional<Binding> bind(const ptx::Function&,                                                \
+                              const ptx::Instruction&); /* ops_table.cpp: all of the above */      \
+  std::uint32_t run_slice(Warp&, const Op*, std::uint32_t, std::uint64_t*); /* ops_dispatch.cpp */ \
   }
 
 CUDAOPT_DECLARE_OPS(baseline)

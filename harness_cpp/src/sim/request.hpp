@@ -39,6 +39,17 @@ class SectorList {
 // Passes through the banks of shared memory. One address for all lanes is one pass, however wide.
 [[nodiscard]] std::uint64_t shared_passes(const LaneAddresses& lanes);
 
+// Remembers the passes of one instruction's last addresses: most repeat their pattern at another
+// base, which turns the banks but changes no conflict.
+class PassMemo {
+ public:
+  [[nodiscard]] std::uint64_t passes(const LaneAddresses& lanes);
+
+ private:
+  LaneAddresses m_pattern;  // relative to the word of the first lane
+  std::uint64_t m_passes = 0;
+};
+
 [[nodiscard]] std::uint64_t distinct_addresses(const LaneAddresses& lanes);
 
 }  // namespace cudaopt::sim

@@ -30,7 +30,9 @@ class Scoreboard {
     for (const std::int32_t index : op.read) {
       if (index >= 0) start = std::max(start, m_ready[static_cast<std::size_t>(index)]);
     }
-    if (op.kind == TimedOp::Kind::load && !op.any_order) start = std::max(start, m_stored);
+    if (op.kind != TimedOp::Kind::load || op.any_order) return start;
+    if (op.space != ptx::Space::shared) start = std::max(start, m_stored_elsewhere);
+    if (op.space != ptx::Space::global) start = std::max(start, m_stored_shared);
     return start;
   }
 
@@ -42,7 +44,8 @@ class Scoreboard {
     m_issued += op.slots;
     m_latest = std::max(m_latest, start);
     if (op.kind == TimedOp::Kind::store || op.kind == TimedOp::Kind::atomic) {
-      m_stored = std::max(m_stored, start);
+      Arrival& stored = op.space == ptx::Space::shared ? m_stored_shared : m_stored_elsewhere;
+      stored = std::max(stored, start);
     }
     if (op.kind == TimedOp::Kind::boundary) begin_block();
   }
@@ -66,7 +69,8 @@ class Scoreboard {
   }
 
   std::vector<Arrival> m_ready;
-  Arrival m_block_start, m_latest, m_stored;
+  Arrival m_block_start, m_latest;
+  Arrival m_stored_shared, m_stored_elsewhere;  // loads of the same space keep behind stores
   std::uint64_t m_issued = 0;
 };
 

@@ -129,6 +129,36 @@ const Operand* address_of(const Instruction& instruction) {
   return nullptr;
 }
 
+// A 32-bit index times a size plus a 64-bit base is one instruction (IMAD.WIDE), made where the sum
+// is; the product alone is never computed.
+void join_wide_products(const ptx::Function& function, const std::vector<Op>& ops,
+                        TimedCode& code) {
+  std::vector<bool> is_product(code.registers, false);
+  const auto instruction_of = [&](const Op& op) -> const Instruction* {
+    return op.instruction < 0 ? nullptr
+                              : &function.instructions[static_cast<std::size_t>(op.instruction)];
+  };
+  const auto product_register = [&](std::int32_t index) {
+    return index >= 0 && is_product[static_cast<std::size_t>(index)];
+  };
+  for (const Op& op : ops) {
+    const Instruction* instruction = instruction_of(op);
+    TimedOp& timed = code.ops[static_cast<std::size_t>(op.pc)];
+    if (instruction == nullptr || instruction->opcode != "mul" || !instruction->has("wide") ||
+        timed.written[0] < 0 || bits_of(instruction->type()) != 32) {
+      continue;
+    }
+    is_product[static_cast<std::size_t>(timed.written[0])] = true;
+    timed.slots = 0;
+  }
+  for (const Op& op : ops) {
+    const Instruction* instruction = instruction_of(op);
+    TimedOp& timed = code.ops[static_cast<std::size_t>(op.pc)];
+    if (instruction == nullptr || instruction->opcode != "add") continue;
+    if (product_register(timed.read[0]) || product_register(timed.read[1])) timed.slots = 1;
+  }
+}
+
 // Where a shared load of one word reads, for `mark_merged`.
 struct SharedWord {
   std::int32_t base_register = -1;
@@ -211,6 +241,7 @@ TimedCode timed_code(const ptx::Function& function, const std::vector<Op>& ops) 
     }
     timed = timed_op(function.instructions[static_cast<std::size_t>(op.instruction)], op);
   }
+  join_wide_products(function, ops, code);
   mark_predicated(function, ops, code);
   mark_merged(function, ops, code);
   return code;

@@ -55,13 +55,13 @@ TouchedSectors::Entry& TouchedSectors::touch(std::uint64_t sector, bool& first) 
     entry = &slot_of(sector);
   }
   ++m_used;
-  *entry = Entry{sector, 0, false, true};
+  *entry = Entry{sector, 0, 1, 0};
   return *entry;
 }
 
 bool TouchedSectors::read(std::uint64_t sector) {
   bool first = false;
-  touch(sector, first).read = true;
+  touch(sector, first).read = 1;
   return first;
 }
 

@@ -20,11 +20,12 @@ class TouchedSectors {
   [[nodiscard]] std::vector<model::ArrayTouch> summary() const;
 
  private:
+  // 16 bytes: one block may touch millions of sectors.
   struct Entry {
-    std::uint64_t sector = ~std::uint64_t{0};
-    std::uint32_t written = 0;
-    bool read = false;
-    bool used = false;
+    std::uint64_t sector : 62;
+    std::uint64_t read : 1;
+    std::uint64_t used : 1;
+    std::uint32_t written;
   };
 
   // The sector's entry; `first` tells whether it was made just now.

@@ -55,6 +55,7 @@ BlockTracer::BlockTracer(const TimedCode& code, const model::TraceSettings& sett
       m_settings(settings),
       m_warps(warps, Scoreboard(code.registers)),
       m_l1(settings.l1_bytes),
+      m_memos(code.ops.size()),
       m_passes(code.ops.size()) {}
 
 void BlockTracer::step(const Warp& warp, const Op& op, std::uint32_t mask) {
@@ -101,7 +102,7 @@ void BlockTracer::access(const TimedOp& timed, Request& request) {
 
 void BlockTracer::access_shared(const TimedOp& timed, Request& request) {
   if (timed.kind == Kind::atomic) return shared_atomic(request);
-  const std::uint64_t wavefronts = shared_passes(request.lanes);
+  const std::uint64_t wavefronts = m_memos[request.pc].passes(request.lanes);
   std::uint64_t already = 0;  // the words a joined load brings ride on the passes of its leader
   if (timed.leader >= 0) already = m_passes[static_cast<std::size_t>(timed.leader)];
   m_passes[request.pc] = wavefronts;

@@ -10,6 +10,7 @@
 #include "model/latency.hpp"
 #include "sim/l1.hpp"
 #include "sim/machine.hpp"
+#include "sim/request.hpp"
 #include "sim/scoreboard.hpp"
 #include "sim/timed_code.hpp"
 #include "sim/touched.hpp"
@@ -50,7 +51,8 @@ class BlockTracer {
   L1Cache m_l1;
   TouchedSectors m_touched;
   std::map<std::uint64_t, std::uint64_t> m_granules;  // operations by number of 512-byte granule
-  std::vector<std::uint64_t> m_passes;  // by pc: wavefronts of the last shared load there
+  std::vector<PassMemo> m_memos;                      // by pc
+  std::vector<std::uint64_t> m_passes;                // by pc: of the last shared access there
   model::BlockTrace m_trace;
 };
 
