@@ -83,6 +83,7 @@ TEST("model: tiny blocks in great number are bound by the rate of block launches
   const Measurement got = model_latency(table(), shape(1u << 20, 64), {one});
   CHECK_EQUAL(std::string("blocks"), got.bound);
   CHECK(term(got, "blocks") > 600'000);
+  CHECK_EQUAL(term(got, "launch") + term(got, "blocks"), got.median_ns);
 }
 
 TEST("model: one block more than the SMs hold costs another wave") {
@@ -90,6 +91,7 @@ TEST("model: one block more than the SMs hold costs another wave") {
   const Measurement more = model_latency(table(), shape(132 * 8 + 1, 256), {trace()});
   CHECK_EQUAL(2 * term(fits, "latency"), term(more, "latency"));
   CHECK(term(more, "tail") > 0);
+  CHECK(more.median_ns > term(more, "latency") + term(more, "tail") + term(more, "launch"));
   CHECK_EQUAL(0.0, term(fits, "tail"));
 }
 

@@ -83,6 +83,15 @@ TEST("tracer: stores count whole and partial sectors, and wait for nobody") {
   CHECK(trace.critical_cycles < 10);
 }
 
+TEST("tracer: a load takes a wavefront for every line it touches") {
+  Machine machine;
+  machine.add(Kind::load, ptx::Space::global, 4, 0);
+  BlockTracer tracer(machine.code, kSettings, 1);
+  machine.set(kGlobalStride, 4096);
+  tracer.step(machine.warp, machine.ops[0], kAllLanes);
+  CHECK_EQUAL(32u, tracer.finish({}).lsu_wavefronts);
+}
+
 TEST("tracer: generic addresses go where their window says") {
   Machine machine;
   machine.add(Kind::load, ptx::Space::none, 4, 0);

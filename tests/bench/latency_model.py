@@ -32,6 +32,7 @@ from pytest_cudaopt.protocol import (
     Module,
     Request,
     ScalarArgument,
+    SimOptions,
 )
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -154,7 +155,7 @@ VARIANTS = (
 )
 
 
-def model(device: Device, variant: Variant) -> Latency:
+def model(device: Device, variant: Variant, sim: SimOptions | None = None) -> Latency:
     """Return what the harness models for `variant`."""
     names = tuple(f"array{i}" for i in range(len(variant.arrays)))
     arguments: list[Argument] = [BufferArgument(name) for name in names]
@@ -175,7 +176,7 @@ def model(device: Device, variant: Variant) -> Latency:
     )
     request = Request(
         f"{variant.family}/{variant.name}", secrets.token_hex(8), "sim", steps,
-        directory=str(device.scratch), modules=(module,), buffers=buffers,
+        directory=str(device.scratch), sim=sim or SimOptions(), modules=(module,), buffers=buffers,
     )  # fmt: skip
     answer = device.harness.ask(request)
     latency = answer.step("measure").latency if answer.status is AnswerStatus.OK else None
@@ -250,13 +251,10 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := [name for name in options.family if name not in known]:
         parser.error(f"family: expected one of {', '.join(known)}, got {', '.join(unknown)}")
-    device = open_device("sim")
-    try:
+    with open_device("sim") as device:
         for line in table(device, options.family or known, options.terms):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
-    finally:
-        device.close()
 
 
 if __name__ == "__main__":
