@@ -1,0 +1,88 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_cudaopt.settings import OPTIONS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+EXAMPLES = ROOT / "example_kernels"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def masked(line: str) -> str:
+    """Without numbers and registers, which another compiler version may change, and without padding."""
+    return re.sub(r"=+", "=", re.sub(r"%\w+", "%", re.sub(r"\d+(\.\d+)?", "#", line))).strip()
+
+
+@pytest.fixture
+def examples(
+    pytester: pytest.Pytester, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared_cache))
+    shutil.copytree(EXAMPLES, pytester.path / "example_kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    yield pytester.path / "example_kernels"
+
+
+def test_both_commands_are_one_line_from_a_bare_clone() -> None:
+    commands = blocks("sh")
+    assert len(commands) == 2
+    for command in commands:
+        assert command.count("\n") == 1
+        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install -q ")
+
+
+def test_the_example_module_is_the_one_in_the_tree() -> None:
+    assert blocks("python") == [(EXAMPLES / "test_softmax.py").read_text()]
+
+
+def test_the_example_source_is_an_excerpt_of_the_one_in_the_tree() -> None:
+    (shown,) = blocks("cuda")
+    head, signature = shown.split("...\n")
+    source = (EXAMPLES / "softmax.cu").read_text()
+    assert source.startswith(head)
+    assert signature in source
+
+
+def test_every_option_is_listed_with_its_help() -> None:
+    rows = re.findall(r"^\| `(--\S+)[^|]*\| (.*) \|$", README, re.MULTILINE)
+    assert rows == [(option.flag, option.help) for option in OPTIONS]
+
+
+def test_the_shown_output_is_what_the_first_command_prints(pytester: pytest.Pytester, examples: Path) -> None:
+    arguments = blocks("sh")[0].split(".venv/bin/pytest ")[1].split()
+    result = pytester.runpytest_subprocess(*arguments)
+    assert result.ret == 0
+    shown = [masked(line) for line in blocks("text")[0].splitlines()]
+    printed = [masked(line) for line in result.outlines if line.strip()]
+    # Which tunables win depends on the compiler; that something wins does not.
+    winner = re.compile(r"with [A-Z_=# ]+ in")
+    shown = [winner.sub("with ... in", line) for line in shown]
+    printed = [winner.sub("with ... in", line) for line in printed]
+    assert printed[-len(shown) :] == shown
+
+
+def test_the_shown_failure_is_what_that_edit_gives(pytester: pytest.Pytester, examples: Path) -> None:
+    source = examples / "saxpy.cu"
+    source.write_text(source.read_text().replace("if (i < n)", "if (i <= n)"))
+    result = pytester.runpytest_subprocess("example_kernels", "-k", "saxpy and n1021")
+    assert result.ret == 1
+    printed = [masked(line) for line in result.outlines]
+    for line in blocks("text")[1].splitlines():
+        assert masked(line) in printed
+
+
+@pytest.mark.parametrize("command", re.findall(r"^\| `cudaopt (\w+)", README, re.MULTILINE))
+def test_every_command_it_names_has_help(pytester: pytest.Pytester, command: str) -> None:
+    result = pytester.run("cudaopt", command, "--help")
+    assert result.ret == 0
