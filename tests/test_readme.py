@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,12 +26,10 @@ def masked(line: str) -> str:
 
 
 @pytest.fixture
-def examples(
-    pytester: pytest.Pytester, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def examples(pytester: pytest.Pytester, shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(shared_cache))
     shutil.copytree(EXAMPLES, pytester.path / "example_kernels", ignore=shutil.ignore_patterns("__pycache__"))
-    yield pytester.path / "example_kernels"
+    return pytester.path / "example_kernels"
 
 
 def test_both_commands_are_one_line_from_a_bare_clone() -> None:
@@ -55,7 +53,7 @@ def test_the_example_source_is_an_excerpt_of_the_one_in_the_tree() -> None:
 
 
 def test_every_option_is_listed_with_its_help() -> None:
-    rows = re.findall(r"^\| `(--\S+)[^|]*\| (.*) \|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| `(--[\w-]+)[^|]*\| (.*) \|$", README, re.MULTILINE)
     assert rows == [(option.flag, option.help) for option in OPTIONS]
 
 
@@ -84,5 +82,5 @@ def test_the_shown_failure_is_what_that_edit_gives(pytester: pytest.Pytester, ex
 
 @pytest.mark.parametrize("command", re.findall(r"^\| `cudaopt (\w+)", README, re.MULTILINE))
 def test_every_command_it_names_has_help(pytester: pytest.Pytester, command: str) -> None:
-    result = pytester.run("cudaopt", command, "--help")
+    result = pytester.run(Path(sys.executable).with_name("cudaopt"), command, "--help")
     assert result.ret == 0

@@ -1,9 +1,9 @@
 """How fast `sim` executes: lane-instructions per second on one core, bounds checked, counters on.
 
-Run `python tests/bench/sim_speed.py [--against LIBRARY.so]` with the package installed. Each kernel is launched
-once and again several times in one request; the difference, divided, is the time of a launch without reading
-files or decoding. `--against` times another executor of the same PTX in the same run, in turn with ours: a
-shared library with `sim_load(ptx, kernel)` and `sim_launch(...)` as described at `Other`.
+Run `python tests/bench/sim_speed.py [--against LIBRARY.so]` with the package installed. Each kernel is
+launched once and again several times in one request; the difference, divided, is the time of a launch
+without reading files or decoding. `--against` times another executor of the same PTX in the same run, in
+turn with ours: a shared library with `sim_load(ptx, kernel)` and `sim_launch(...)` as described at `Other`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import ctypes
 import statistics
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +32,8 @@ from pytest_cudaopt.protocol import (
     Launch,
     Load,
     Module,
-    Request,
     ScalarArgument,
+    Step,
 )
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -92,15 +94,17 @@ class Ours:
         often, instructions = self._time((module,), buffers, (Load("m"), *[launch] * (1 + LAUNCHES)))
         return (often - once) / LAUNCHES, instructions
 
-    def _time(self, modules: object, buffers: object, steps: object) -> tuple[float, int]:
+    def _time(
+        self, modules: tuple[Module, ...], buffers: tuple[Buffer, ...], steps: tuple[Step, ...]
+    ) -> tuple[float, int]:
         start = time.perf_counter()
         counters = self._ask(modules, buffers, steps)
         return time.perf_counter() - start, sum(counters["warp_instructions"].values())
 
-    def _ask(self, modules: object, buffers: object, steps: object) -> dict[str, dict[str, int]]:
-        from dataclasses import replace
-
-        request: Request = self._device.new_request("bench")
+    def _ask(
+        self, modules: tuple[Module, ...], buffers: tuple[Buffer, ...], steps: tuple[Step, ...]
+    ) -> Mapping[str, Any]:
+        request = self._device.new_request("bench")
         answer = self._device.ask(replace(request, modules=modules, buffers=buffers, steps=steps))
         if answer.fault is not None:
             sys.exit(f"bench: {answer.fault.message}")
@@ -166,14 +170,15 @@ def main() -> None:
 
 def report(workload: Workload, ours: Ours, other: Other | None) -> None:
     """Time both in turn and print medians; the ratio is taken pair by pair."""
-    pairs = []
+    pairs: list[tuple[float, float]] = []
     instructions = 0
     for _ in range(REPEATS):
         seconds, instructions = ours.seconds(workload)
         pairs.append((seconds, other.seconds(workload) if other else seconds))
     median = statistics.median(seconds for seconds, _ in pairs)
     rate = 32 * instructions / median
-    line = f"{workload.entry:12s} {workload.size}: {median * 1e3:6.1f} ms, {rate / 1e9:.2f} G lane-instructions/s"
+    name = f"{workload.entry:12s} {workload.size}"
+    line = f"{name}: {median * 1e3:6.1f} ms, {rate / 1e9:.2f} G lane-instructions/s"
     if other:
         ratio = statistics.median(mine / theirs for mine, theirs in pairs)
         line += f", {ratio:.2f}x the time of the other"

@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kAllWarpsUpTo = 1600, kSampledWarps = 512;
 constexpr std::uint64_t kFewestBlocks = 16, kMostBlocks = 64;
 
-// Small launches whole. Of others about the same number of warps, whatever the size of their blocks:
-// the first and last block, and a stride through the middle, since edge blocks differ.
+// Small launches whole. Of others about the same number of warps, whatever the block size: the
+// first and last block, and a stride through the middle, since edge blocks differ.
 std::vector<std::uint64_t> sampled_blocks(std::uint64_t blocks, std::uint64_t warps) {
   const std::uint64_t few = std::clamp(kSampledWarps / warps, kFewestBlocks, kMostBlocks);
   const std::uint64_t count = blocks * warps <= kAllWarpsUpTo ? blocks : std::min(blocks, few);

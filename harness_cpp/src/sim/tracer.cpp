@@ -11,6 +11,8 @@ namespace {
 using ptx::Space;
 using Kind = TimedOp::Kind;
 
+// What one L2 slice holds together. Fitted: 2^26 atomics on 256 counters, 1 KB, take 17.3 ms: two
+// slices with one operation per clock each.
 constexpr std::uint64_t kGranuleBytes = 512;
 constexpr std::uint32_t kWholeSector = 0xffffffffu;
 
