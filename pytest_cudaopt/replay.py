@@ -1,8 +1,9 @@
-"""A judged launch as files: a request that `cudaopt replay` executes again, with its inputs beside it."""
+"""A judged launch as a file: a request that `cudaopt replay` executes again, and the inputs it names."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from dataclasses import replace
@@ -32,11 +33,13 @@ def write_replay(
     device: Device,
     folder: Path,
     budget: Budget,
+    inputs: Path,
 ) -> Path | None:
-    """Write `CASE.json` and a folder of its files to `folder`; return its path.
+    """Write `CASE.json` to `folder` and what its arrays start with to `inputs`; return the request's path.
 
-    The request compiles the source, launches once, reads the outputs back to `CASE/replay-OUTPUT.bin` and
-    measures. None if there is nothing to replay: the candidate does not compile or launches nothing.
+    The request names the inputs relative to itself, and requests of the same case share them. It compiles
+    the source, launches once, reads the outputs back to `CASE.replay-OUTPUT.bin` and measures. None if
+    there is nothing to replay: the candidate does not compile or launches nothing.
     Raises EnvironmentFault if the files cannot be written.
     """
     compiled = compile_candidate(kernel, candidate, device, budget)
@@ -56,28 +59,30 @@ def write_replay(
         nonce=_NONCE,
         directory=None,
         modules=(source_module(kernel, candidate, device),),
-        buffers=tuple(_beside(buffer, name) for buffer in base.buffers),
+        buffers=tuple(_relative(buffer, os.path.relpath(inputs / name, folder)) for buffer in base.buffers),
         steps=(
             Compile(step.module),
             Load(step.module),
             step,
-            *(Read(output, f"{name}/{_NONCE}-{output}.bin") for output in outputs),
+            *(Read(output, f"{name}.{_NONCE}-{output}.bin") for output in outputs),
             Measure(step.module, step.entry, step.grid, step.block, step.arguments, step.shared_bytes),
         ),
     )
-    return _write(request, prepared.files, folder, name)
+    return _write(request, prepared.files, folder / f"{name}.json", inputs / name)
 
 
-def _write(request: Request, files: dict[str, Path], folder: Path, name: str) -> Path:
-    path = folder / f"{name}.json"
+def _write(request: Request, files: dict[str, Path], path: Path, inputs: Path) -> Path:
     try:
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        inputs.mkdir(parents=True, exist_ok=True)
         for buffer, file in files.items():
-            shutil.copyfile(file, folder / name / f"{buffer}.bin")
+            # The same case has the same inputs, whichever candidate ran on them.
+            if not (inputs / f"{buffer}.bin").exists():
+                shutil.copyfile(file, inputs / f"{buffer}.bin")
         path.write_text(json.dumps(request.to_json(), indent=2, allow_nan=False) + "\n")
     except OSError as error:
         raise EnvironmentFault(
-            f"replay files in {folder}",
+            f"replay files in {path.parent}",
             expected="to be written",
             got=error.strerror or str(error),
             next_step="Free some space, or choose another results folder",
@@ -85,11 +90,11 @@ def _write(request: Request, files: dict[str, Path], folder: Path, name: str) ->
     return path
 
 
-def _beside(buffer: Buffer, name: str) -> Buffer:
+def _relative(buffer: Buffer, inputs: str) -> Buffer:
     """Name the initial contents relative to the request."""
     if buffer.initial_file is None:
         return buffer
-    return replace(buffer, initial_file=f"{name}/{buffer.name}.bin")
+    return replace(buffer, initial_file=f"{inputs}/{buffer.name}.bin")
 
 
 def _file_name(case_id: str) -> str:

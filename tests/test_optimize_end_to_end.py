@@ -87,5 +87,5 @@ def test_a_replay_gives_the_right_outputs_and_the_same_latency(
     kernel = load_kernel(f"{folder / 'test_sgemm.py'}::sgemm")
     (case,) = kernel.measured_cases
     expected = compute_expected(kernel, bind(kernel, case))["c"]
-    output = np.fromfile(request.with_suffix("") / "replay-c.bin", dtype=np.float32).reshape(expected.shape)
+    output = np.fromfile(request.with_suffix(".replay-c.bin"), dtype=np.float32).reshape(expected.shape)
     np.testing.assert_allclose(output, expected, rtol=1e-5, atol=5e-5)

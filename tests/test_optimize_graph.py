@@ -39,7 +39,7 @@ class NoReplay:
     def __init__(self) -> None:
         self.written: list[tuple[str, str]] = []
 
-    def __call__(self, kernel, candidate, case, case_id, device, folder, budget) -> None:
+    def __call__(self, kernel, candidate, case, case_id, device, folder, budget, inputs) -> None:
         self.written.append((folder.name, case_id))
 
 
@@ -182,7 +182,7 @@ def test_a_finished_run_leaves_its_whole_folder(run: Run) -> None:
         "attempt-00",
         "attempt-03",
     }
-    assert replay.written == [("replay", SMALL), ("replay", LARGE)]
+    assert replay.written[-2:] == [("replay", SMALL), ("replay", LARGE)]
     assert json.loads((summary.folder / "history.json").read_text()) == read_history(
         summary.folder / "history.jsonl"
     )
@@ -327,7 +327,7 @@ def test_a_rejected_status_is_recorded_with_its_reason(run: Run) -> None:
     assert line["latency_kind"] is None
 
 
-def test_the_launch_an_attempt_failed_at_is_kept_in_its_folder(run: Run) -> None:
+def test_every_launch_an_attempt_was_judged_by_is_kept_in_its_folder(run: Run) -> None:
     replay = NoReplay()
 
     def wrong_at_small(kernel, candidate, plan, device):
@@ -337,8 +337,11 @@ def test_the_launch_an_attempt_failed_at_is_kept_in_its_folder(run: Run) -> None
         wrong = dataclasses.replace(judged.outcomes[0], status=CaseStatus.WRONG)
         return dataclasses.replace(judged, status=Status.WRONG_RESULT, outcomes=(wrong,))
 
-    run(wrong_at_small, replay=replay, max_iterations=1)
-    assert replay.written[0] == ("attempt-01", SMALL)
+    summary = run(wrong_at_small, replay=replay, max_iterations=1)
+    assert replay.written[:3] == [("attempt-00", SMALL), ("attempt-00", LARGE), ("attempt-01", SMALL)]
+    log = (summary.folder / "attempt-01" / "log.txt").read_text()
+    assert "verdict: wrong_result" in log
+    assert f"case {SMALL}: wrong" in log
 
 
 def test_the_graph_is_drawn_with_every_step() -> None:

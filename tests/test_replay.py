@@ -38,17 +38,18 @@ def write(
     kernel: Kernel, device: Device, folder: Path, candidate: Candidate | None = None, case_id: str = "n100"
 ) -> Path | None:
     case: Case = kernel.cases[1]
-    return write_replay(kernel, candidate or kernel.start(), case, case_id, device, folder, Budget())
+    inputs = folder.parent / "inputs"
+    return write_replay(kernel, candidate or kernel.start(), case, case_id, device, folder, Budget(), inputs)
 
 
 def test_a_request_names_its_files_relative_to_itself(kernel: Kernel, device: Device, tmp_path: Path) -> None:
     path = write(kernel, device, tmp_path / "replay")
     assert path == tmp_path / "replay" / "n100.json"
     request = Request.from_json(json.loads(path.read_text()))
-    assert [buffer.initial_file for buffer in request.buffers] == ["n100/x.bin", None]
+    assert [buffer.initial_file for buffer in request.buffers] == ["../inputs/n100/x.bin", None]
     assert request.directory is None
     assert request.modules[0].source == kernel.read_source()
-    x = np.fromfile(tmp_path / "replay" / "n100" / "x.bin", dtype=np.float32)
+    x = np.fromfile(tmp_path / "inputs" / "n100" / "x.bin", dtype=np.float32)
     np.testing.assert_array_equal(x, bind(kernel, kernel.cases[1]).arrays["x"])
 
 
@@ -58,9 +59,9 @@ def test_the_same_launch_gives_the_same_request(kernel: Kernel, device: Device, 
 
 
 def test_a_case_may_be_called_anything(kernel: Kernel, device: Device, tmp_path: Path) -> None:
-    path = write(kernel, device, tmp_path, case_id="../long rows/ü")
+    path = write(kernel, device, tmp_path / "replay", case_id="../long rows/ü")
     assert path is not None
-    assert path.parent == tmp_path
+    assert path.parent == tmp_path / "replay"
 
 
 def test_there_is_nothing_to_replay_of_what_does_not_compile(

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import plots
-from pytest_cudaopt.evaluation import CaseStatus
+from pytest_cudaopt.optimize import attempt_log
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_cudaopt.cases import Case
     from pytest_cudaopt.evaluation import Budget, Evaluation
     from pytest_cudaopt.optimize.attempt import Attempt
     from pytest_cudaopt.optimize.run import Run
@@ -28,19 +31,22 @@ def write_replays(run: Run, best: Attempt, budget: Budget) -> None:
     """Write the best candidate's launch at every measured case as a request to execute again."""
     for case_id, case in zip(run.kernel.case_ids, run.kernel.cases, strict=True):
         if case.measure:
-            folder = run.folder.path / "replay"
-            run.write_replay(run.kernel, best.candidate, case, case_id, run.device, folder, budget)
+            _write_request(run, best, case, case_id, run.folder.path / "replay", budget)
 
 
-def write_failure(run: Run, attempt: Attempt, budget: Budget) -> None:
-    """Write the launch that an attempt failed at, if one did, to the attempt's folder."""
-    outcomes = attempt.evaluation.outcomes
-    failed = next((outcome for outcome in outcomes if outcome.status is not CaseStatus.PASSED), None)
-    if failed is not None:
-        folder = run.folder.attempt_folder(attempt.number)
-        run.write_replay(
-            run.kernel, attempt.candidate, failed.case, failed.case_id, run.device, folder, budget
-        )
+def write_evidence(run: Run, attempt: Attempt, budget: Budget) -> None:
+    """Write an attempt's log and every launch it was judged by, the one it failed at included."""
+    folder = run.folder.attempt_folder(attempt.number)
+    run.folder.write(f"{folder.name}/log.txt", attempt_log.text(attempt))
+    for outcome in attempt.evaluation.outcomes:
+        _write_request(run, attempt, outcome.case, outcome.case_id, folder, budget)
+
+
+def _write_request(
+    run: Run, attempt: Attempt, case: Case, case_id: str, folder: Path, budget: Budget
+) -> None:
+    candidate, inputs = attempt.candidate, run.folder.path / "inputs"
+    run.write_replay(run.kernel, candidate, case, case_id, run.device, folder, budget, inputs)
 
 
 def heatmap(summary: RunSummary) -> plots.Heatmap:

@@ -63,7 +63,7 @@ def decide(state: RunState, runtime: Runtime[Run]) -> RunState:
     verdict = _verdict(run, number, state["best"])
     best = number if verdict.decision.is_kept else state["best"]
     attempt = Attempt(number, run.proposals[number], run.evaluations[number], verdict, _speedup(run, number))
-    closing.write_failure(run, attempt, budget(run))
+    closing.write_evidence(run, attempt, budget(run))
     run.folder.write_attempt(attempt, best)
     run.attempts.append(attempt)
     run.progress(attempt)

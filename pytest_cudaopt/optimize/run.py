@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pytest_cudaopt.evaluation import Budget, Evaluation, Plan
 
     Judge = Callable[[Kernel, Candidate, Plan, Device], Evaluation]
-    # (kernel, candidate, case, case id, device, folder, budget) -> the written request
-    WriteReplay = Callable[[Kernel, Candidate, Case, str, Device, Path, Budget], Path | None]
+    # (kernel, candidate, case, case id, device, folder, budget, inputs) -> the written request
+    WriteReplay = Callable[[Kernel, Candidate, Case, str, Device, Path, Budget, Path], Path | None]
 
 Progress = Callable[[Attempt], None]
 
