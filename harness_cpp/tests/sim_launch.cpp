@@ -68,13 +68,15 @@ TEST("memory and counters are the same for any number of threads") {
   }
 }
 
-TEST("float atomics add up to the same bits for any number of threads") {
+TEST("float atomics add up in block order for any number of threads") {
+  // Block 0 is the slowest and adds 1e8, to which a one added later is lost.
   const std::string body =
-      "cvt.rn.f32.u32 %f1, %b;\nadd.f32 %f1, %f1, 0f3DCCCCCD;\nrcp.rn.f32 %f1, %f1;\n"
-      "red.global.add.f32 [%x0], %f1;";
-  const Words one = run_with(1, body, 1).memory;
-  CHECK_WORDS(one, run_with(2, body, 1).memory);
-  CHECK_WORDS(one, run_with(7, body, 1).memory);
+      "mov.f32 %f1, 0f3F800000;\nsetp.ne.u32 %p1, %b, 0;\n@%p1 bra ADD;\nmov.f32 %f1, 0f4CBEBC20;\n"
+      "mov.u32 %r1, 0;\nLOOP:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 50000;\n@%p2 bra LOOP;\n"
+      "ADD:\nsetp.eq.u32 %p3, %t, 0;\n@%p3 red.global.add.f32 [%x0], %f1;";
+  for (const unsigned threads : {1u, 2u, 7u}) {
+    CHECK_WORDS((Words{0x4cbebc20}), run_with(threads, body, 1).memory);
+  }
 }
 
 TEST("registers nobody wrote read the same in every block") {
@@ -108,6 +110,24 @@ TEST("a trap names its line") {
   const FaultDetail fault = kernel.fault(32);
   CHECK(FaultKind::trap == fault.kind);
   CHECK_EQUAL(6, fault.at->line);
+}
+
+TEST("a failed assertion is a trap at its line, other calls are unknown") {
+  const std::string declare =
+      ".extern .func __assertfail(.param .b64 a);\n.extern .func other(.param .b64 a);";
+  const auto call = [](const std::string& function) {
+    return "setp.ne.u32 %p1, %t, 9;\n@%p1 bra END;\n.loc 1 12 1\n{\n.param .b64 param0;\n"
+           "st.param.b64 [param0+0], %rd1;\ncall.uni " +
+           function + ", (param0);\n}\nEND:\n";
+  };
+  Kernel asserts(0, call("__assertfail"), declare);
+  asserts.run(9);
+  const FaultDetail fault = asserts.fault(32);
+  CHECK(FaultKind::trap == fault.kind);
+  CHECK_EQUAL(12, fault.at->line);
+  CHECK_EQUAL(9u, fault.thread->x);
+  Kernel unknown(0, call("other"), declare);
+  CHECK(FaultKind::unsupported_instruction == unknown.fault(32).kind);
 }
 
 TEST("an endless loop ends with its budget, at its line") {

@@ -117,6 +117,25 @@ TEST("lanes copy through any pattern of addresses and any mask") {
   }
 }
 
+TEST("a guarded load leaves the registers of other lanes as they are") {
+  for (const std::uint32_t stride : {0u, 4u, 12u}) {
+    for (const char* type : {"u32", "u8"}) {
+      Kernel kernel(2, "mul.lo.u32 %r1, %t, " + std::to_string(stride) +
+                           ";\ncvt.u64.u32 %rd1, %r1;\nadd.s64 %rd2, %x1, %rd1;\n"
+                           "add.u32 %r2, %t, 500;\nand.b32 %r3, %t, 3;\nsetp.eq.u32 %p1, %r3, 1;\n"
+                           "@%p1 ld.global." +
+                           type + " %r2, [%rd2];\n" + store_word("%r2"));
+      kernel.buffer("y", Words(32)).buffer("x", counting(128, 7), Access::read);
+      kernel.run(32);
+      Words expected;
+      for (std::uint32_t t = 0; t < 32; ++t) {
+        expected.push_back(t % 4 == 1 ? t * stride / 4 + 7 : t + 500);
+      }
+      CHECK_WORDS(expected, kernel.read("y"));
+    }
+  }
+}
+
 TEST("vectors of two and four elements keep their order in every space") {
   Kernel kernel(2,
                 "mul.wide.u32 %rd1, %t, 16;\nadd.s64 %rd2, %x0, %rd1;\nadd.s64 %rd3, %x1, %rd1;\n"

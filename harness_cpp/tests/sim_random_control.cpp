@@ -29,7 +29,15 @@ struct Statement;
 using Body = std::vector<std::unique_ptr<Statement>>;
 
 struct Statement {
-  enum class Kind { mix, condition, loop, leave_loop, leave_kernel, barrier } kind = Kind::mix;
+  enum class Kind {
+    mix,
+    condition,
+    loop,
+    leave_loop,
+    leave_kernel,
+    vanish,
+    barrier
+  } kind = Kind::mix;
   int to = 0, from = 0;
   std::uint32_t constant = 0;
   Body first, second;  // then and else; a loop's body
@@ -67,7 +75,7 @@ class Generator {
   }
 
   void append(Body& body, int depth, bool in_loop) {
-    const std::uint32_t choice = m_random.below(depth > 0 ? 12 : 4);
+    const std::uint32_t choice = m_random.below(depth > 0 ? 13 : 4);
     if (choice < 4) {
       add(body, Statement::Kind::mix);
     } else if (choice < 8) {
@@ -76,6 +84,8 @@ class Generator {
       if (m_random.below(2) == 0) statement.second = block(depth - 1, in_loop);
     } else if (choice < 10) {
       add(body, Statement::Kind::loop).first = block(depth - 1, true);
+    } else if (choice == 12) {
+      add(body, Statement::Kind::vanish);
     } else {
       Statement& statement = add(body, Statement::Kind::condition);
       const bool leaves_loop = in_loop && choice == 10;
@@ -139,6 +149,11 @@ class Writer {
         write_result();
         line("ret");
         break;
+      case Statement::Kind::vanish:
+        line("and.b32 %r8, " + variable(s.from) + ", 15");
+        line("setp.eq.u32 %p1, %r8, " + std::to_string(s.constant % 16));
+        line("@%p1 ret");
+        break;
       case Statement::Kind::barrier:
         line("bar.sync 0");
         break;
@@ -185,12 +200,12 @@ class Thread {
   }
 
   std::uint32_t run(const Body& program) {
-    (void)run_body(program);
+    if (run_body(program) == Outcome::vanish) return 0;
     return ((m_values[0] + m_values[1]) ^ m_values[2]) + m_values[3];
   }
 
  private:
-  enum class Outcome { next, leave_loop, leave_kernel };
+  enum class Outcome { next, leave_loop, leave_kernel, vanish };
 
   Outcome run_body(const Body& body) {
     for (const auto& statement : body) {
@@ -213,6 +228,8 @@ class Thread {
         return Outcome::leave_loop;
       case Statement::Kind::leave_kernel:
         return Outcome::leave_kernel;
+      case Statement::Kind::vanish:
+        return (m_values[s.from] & 15) == s.constant % 16 ? Outcome::vanish : Outcome::next;
       case Statement::Kind::barrier:
         break;
     }
@@ -223,7 +240,7 @@ class Thread {
     const std::uint32_t bound = m_values[s.from] & 3;
     for (std::uint32_t i = 0; i < bound; ++i) {
       const Outcome outcome = run_body(s.first);
-      if (outcome == Outcome::leave_kernel) return outcome;
+      if (outcome == Outcome::leave_kernel || outcome == Outcome::vanish) return outcome;
       if (outcome == Outcome::leave_loop) break;
     }
     return Outcome::next;

@@ -109,7 +109,7 @@ void Worker::begin_warp(Warp& warp) {
   warp.carry = 0;
   if (program.reads_unwritten) {
     std::memset(warp.registers, 0, program.written_register_bytes);
-    std::memset(warp.predicates, 0, program.written_predicates * sizeof(std::uint32_t));
+    std::fill_n(warp.predicates, program.written_predicates, 0u);
   }
   fill_block_slots(warp);
 }
