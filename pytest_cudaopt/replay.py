@@ -71,6 +71,13 @@ def write_replay(
     return _write(request, prepared.files, folder / f"{name}.json", inputs / name)
 
 
+def read_outputs(path: Path, device: Device) -> None:
+    """Execute the request at `path` up to its measurement: its outputs are written beside it."""
+    request = Request.from_json(json.loads(path.read_text()))
+    steps = tuple(step for step in request.steps if not isinstance(step, Measure))
+    device.ask(replace(request, directory=str(path.parent.resolve()), steps=steps))
+
+
 def _write(request: Request, files: dict[str, Path], path: Path, inputs: Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

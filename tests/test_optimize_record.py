@@ -139,7 +139,7 @@ KILLED_RUN = """
     here = Path({here!r})
     optimize(
         declare_twice(here), MadeUpDevice(), OptimizeOptions(), here / "results", lambda attempt: None,
-        judge=killed_in_the_third,
+        judge=killed_in_the_third, write_replay=lambda *launch: None,
     )
 """
 

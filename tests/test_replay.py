@@ -20,7 +20,7 @@ from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.protocol import Request
-from pytest_cudaopt.replay import write_replay
+from pytest_cudaopt.replay import read_outputs, write_replay
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +51,19 @@ def test_a_request_names_its_files_relative_to_itself(kernel: Kernel, device: De
     assert request.modules[0].source == kernel.read_source()
     x = np.fromfile(tmp_path / "inputs" / "n100" / "x.bin", dtype=np.float32)
     np.testing.assert_array_equal(x, bind(kernel, kernel.cases[1]).arrays["x"])
+
+
+def test_the_outputs_of_a_request_are_written_beside_it(
+    kernel: Kernel, device: Device, tmp_path: Path
+) -> None:
+    start = kernel.start()
+    wrong = replace(start, source=start.source.replace("2 * x", "3 * x"))
+    assert wrong.source != start.source
+    path = write(kernel, device, tmp_path / "replay", wrong)
+    read_outputs(path, device)
+    x = bind(kernel, kernel.cases[1]).arrays["x"]
+    y = np.fromfile(tmp_path / "replay" / "n100.replay-y.bin", dtype=np.float32)
+    np.testing.assert_array_equal(y, 3 * x)
 
 
 def test_the_same_launch_gives_the_same_request(kernel: Kernel, device: Device, tmp_path: Path) -> None:

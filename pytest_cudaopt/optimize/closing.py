@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_cudaopt import plots
+from pytest_cudaopt import plots, replay
+from pytest_cudaopt.evaluation import CaseStatus
 from pytest_cudaopt.optimize import attempt_log
 
 if TYPE_CHECKING:
@@ -39,14 +40,17 @@ def write_evidence(run: Run, attempt: Attempt, budget: Budget) -> None:
     folder = run.folder.attempt_folder(attempt.number)
     run.folder.write(f"{folder.name}/log.txt", attempt_log.text(attempt))
     for outcome in attempt.evaluation.outcomes:
-        _write_request(run, attempt, outcome.case, outcome.case_id, folder, budget)
+        request = _write_request(run, attempt, outcome.case, outcome.case_id, folder, budget)
+        if request is not None and outcome.status is CaseStatus.WRONG:
+            # Wrong outputs are evidence too; the request writes them beside itself.
+            replay.read_outputs(request, run.device)
 
 
 def _write_request(
     run: Run, attempt: Attempt, case: Case, case_id: str, folder: Path, budget: Budget
-) -> None:
+) -> Path | None:
     candidate, inputs = attempt.candidate, run.folder.path / "inputs"
-    run.write_replay(run.kernel, candidate, case, case_id, run.device, folder, budget, inputs)
+    return run.write_replay(run.kernel, candidate, case, case_id, run.device, folder, budget, inputs)
 
 
 def heatmap(summary: RunSummary) -> plots.Heatmap:
