@@ -23,7 +23,7 @@ from rich.text import Text
 
 from pytest_cudaopt import doctor, harness, toolchain
 from pytest_cudaopt.doctor import State
-from pytest_cudaopt.errors import CudaoptError, SourceError
+from pytest_cudaopt.errors import CudaoptError, SourceError, why_unreadable
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.load import load_kernel
 from pytest_cudaopt.pipeline import evaluate
@@ -139,10 +139,10 @@ def _judge(given: argparse.Namespace) -> _Judged:
 
 def _read_candidate(path: Path) -> str:
     try:
-        return path.read_text()
-    except OSError as error:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise SourceError(
-            "candidate", expected=f"a readable file {path}", got=error.strerror or str(error)
+            "candidate", expected=f"a readable file {path}", got=why_unreadable(error)
         ) from error
 
 
@@ -208,5 +208,5 @@ _COLOURS = {State.FOUND: "green", State.ABSENT: "yellow", State.MISSING: "red"}
 
 def _say(what: str | Text, *, to_stderr: bool = False) -> None:
     """Write to the terminal; the only place this command does."""
-    # Not wrapped: paths and JSON must survive being copied or piped.
-    Console(stderr=to_stderr, highlight=False).print(what, markup=False, soft_wrap=True)
+    # Not wrapped, and no emoji for the `:100:` of `a.cu:100:5`: paths and JSON must survive being copied.
+    Console(stderr=to_stderr, highlight=False, emoji=False).print(what, markup=False, soft_wrap=True)

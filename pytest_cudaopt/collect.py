@@ -56,9 +56,8 @@ class KernelItem(pytest.Function):
                 at,
             )
         path = os.path.relpath(self.path, self.config.invocation_params.dir)
-        again = report.reproduce_lines(
-            f"{path}::{self.name}", session.settings.differing_flags(), self.work.case
-        )
+        flags = session.settings.differing_flags(optimizing=self.work.stage is RowStage.OPTIMIZE)
+        again = report.reproduce_lines(f"{path}::{self.name}", flags, self.work.case)
         return shown(failure.summary, [failure.text, *again], at)
 
 

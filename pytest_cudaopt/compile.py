@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from pytest_cudaopt.wire import from_json, to_json
 
 MODULE = "candidate"
 _STANDARD = "-std=c++17"
+# Found in the toolchain's folders only, whose release is part of the key.
+_TOOLCHAIN_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(?!/)(?!.*\.\.)[^>\n]*>", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,15 @@ def compile_candidate(
     source = source_module(kernel, candidate, device)
     key = _key(source, device)
     remembered = cache_folder() / "compile" / f"{key}.json"
-    product = _recall(remembered)
+    is_closed = _includes_only_toolchain(candidate.source)
+    product = _recall(remembered) if is_closed else None
     if product is None:
         answer = _compile(source, key, kernel.name, device, budget)
         if isinstance(answer, CompileFailure):
             return answer
         product = answer
-        _remember(remembered, product)
+        if is_closed:
+            _remember(remembered, product)
     return _compiled(kernel, source, key, product, device)
 
 
@@ -99,6 +104,11 @@ def _options(kernel: Kernel, candidate: Candidate) -> tuple[str, ...]:
     standard = () if any(option.startswith("-std=") for option in asked) else (_STANDARD,)
     defines = (*((name, str(value)) for name, value in candidate.tunables), *candidate.defines)
     return (*standard, *asked, *(f"-D{name}={value}" for name, value in defines))
+
+
+def _includes_only_toolchain(source: str) -> bool:
+    """False if `source` may include a file that can change without its key changing."""
+    return "include" not in _TOOLCHAIN_INCLUDE.sub("", source)
 
 
 def _key(source: Module, device: Device) -> str:

@@ -14,7 +14,13 @@ from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
 from pytest_cudaopt.directives import Directives
 from pytest_cudaopt.dtypes import DType
-from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceError, SourceLocation
+from pytest_cudaopt.errors import (
+    CudaoptError,
+    DeclarationError,
+    SourceError,
+    SourceLocation,
+    why_unreadable,
+)
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Marker, Parameter, Role
@@ -112,15 +118,15 @@ class Kernel:
         return directives.read(self.read_source(), str(self.source))
 
     def read_source(self) -> str:
-        """Return the source text; raise SourceError at the declaration if there is no such file."""
+        """Return the source text; raise SourceError at the declaration if it cannot be read."""
         try:
-            return self.source.read_text()
-        except OSError as error:
+            return self.source.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
             near = sorted(path.name for path in self.source.parent.glob("*.cu"))
             raise SourceError(
                 f"kernel '{self.name}'",
                 expected=f"a readable file {self.source}",
-                got=error.strerror or str(error),
+                got=why_unreadable(error),
                 next_step=f"Sources beside it: {', '.join(near) or 'none'}",
                 at=self.location,
             ) from error

@@ -61,6 +61,11 @@ class CudaoptError(Exception):
         )
 
 
+def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
+    """Say in a few words why a text file could not be read."""
+    return f"not UTF-8: {error}" if isinstance(error, UnicodeDecodeError) else error.strerror or str(error)
+
+
 class ExpressionError(CudaoptError):
     """An expression that cannot be parsed or evaluated."""
 

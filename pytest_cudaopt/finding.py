@@ -29,14 +29,6 @@ class FindingKind(StrEnum):
     HARNESS_CRASH = "harness_crash"
     INVALID_REQUEST = "invalid_request"
 
-    @property
-    def is_environment(self) -> bool:
-        """True where the machine, not the kernel, is to blame."""
-        return self in _ENVIRONMENT
-
-
-_ENVIRONMENT = frozenset({FindingKind.NO_NVRTC, FindingKind.NO_DEVICE, FindingKind.INVALID_REQUEST})
-
 
 @dataclass(frozen=True)
 class SourcePoint:

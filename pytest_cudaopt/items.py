@@ -88,10 +88,9 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
         return Finished(replace(work.row, status="not measured"), not_judged=reason)
     # Loads langgraph, which only sessions that optimise should pay for.
     from pytest_cudaopt.optimize.graph import optimize
-    from pytest_cudaopt.optimize.run import OptimizeOptions
+    from pytest_cudaopt.optimize.options import OptimizeOptions
 
     settings = session.settings
-
     options = OptimizeOptions(
         max_iterations=settings.max_iterations,
         model=settings.model,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class PreparedCase:
     def output_elements(self) -> int:
         """Elements over all outputs; 0 means there is nothing to compute."""
         outputs = (parameter.name for parameter in self.kernel.parameters if parameter.is_output)
-        return sum(_elements(self.arguments.shapes[name]) for name in outputs)
+        return sum(math.prod(self.arguments.shapes[name]) for name in outputs)
 
     @property
     def held_bytes(self) -> int:
@@ -53,7 +54,7 @@ class PreparedCase:
         shapes = self.arguments.shapes
         inputs = sum(array.nbytes for array in self.arguments.arrays.values())
         return 2 * inputs + sum(
-            _elements(shapes[parameter.name]) * parameter.dtype.oracle.itemsize
+            math.prod(shapes[parameter.name]) * parameter.dtype.oracle.itemsize
             for parameter in self.kernel.parameters
             if parameter.is_output
         )
@@ -121,10 +122,3 @@ def _available_bytes() -> int | None:
     except OSError:
         return None
     return None if match is None else int(match.group(1)) * 1024
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    count = 1
-    for extent in shape:
-        count *= extent
-    return count

@@ -21,6 +21,7 @@ from pytest_cudaopt.errors import (
     HarnessError,
     LaunchError,
     ReferenceFault,
+    SettingsError,
     SourceError,
     SourceLocation,
 )
@@ -53,6 +54,7 @@ class FailureClass(StrEnum):
     LAUNCH = "LAUNCH"
     DECLARATION = "DECLARATION"
     REFERENCE = "REFERENCE"
+    SETTINGS = "SETTINGS"
     ENVIRONMENT = "ENVIRONMENT"
 
 
@@ -91,6 +93,7 @@ _OF_ERROR: tuple[tuple[type[CudaoptError], FailureClass], ...] = (
     (SourceError, FailureClass.SOURCE),
     (LaunchError, FailureClass.LAUNCH),
     (ReferenceFault, FailureClass.REFERENCE),
+    (SettingsError, FailureClass.SETTINGS),
     (EnvironmentFault, FailureClass.ENVIRONMENT),
     (HarnessError, FailureClass.ENVIRONMENT),
     (DeclarationError, FailureClass.DECLARATION),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,13 +128,17 @@ def launch_step(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfig
 def _check_steps(
     prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, files: Mapping[str, Path]
 ) -> tuple[Step, ...]:
-    guarded = [p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN]
     return (
         Load(compiled.module.name),
         launch_step(prepared, compiled, launch),
-        *(ReadGuards(name) for name in guarded),
+        *(ReadGuards(name) for name in _guarded(prepared)),
         *(Read(name, str(file)) for name, file in files.items()),
     )
+
+
+def _guarded(prepared: PreparedCase) -> list[str]:
+    """Return the arrays whose guards are read: a write near an input is left to the device."""
+    return [p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN]
 
 
 def _result(
@@ -141,9 +146,8 @@ def _result(
 ) -> RunResult:
     if answer.fault is not None:
         return RunResult(None, answer.fault)
-    guarded = [p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN]
     checks = [step for step in answer.steps if step.do == "read_guards"]
-    for name, check in zip(guarded, checks, strict=True):
+    for name, check in zip(_guarded(prepared), checks, strict=True):
         if not check.intact:
             message = f"wrote within {GUARD_BYTES} bytes before or after '{name}'"
             return RunResult(None, Finding(FindingKind.ILLEGAL_ADDRESS, message, buffer=name, access="write"))
@@ -172,9 +176,7 @@ def _empty(parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:
 
 
 def _buffer(parameter: Parameter, prepared: PreparedCase) -> Buffer:
-    elements = 1
-    for extent in prepared.arguments.shapes[parameter.name]:
-        elements *= extent
+    elements = math.prod(prepared.arguments.shapes[parameter.name])
     file = prepared.files.get(parameter.name)
     return Buffer(
         name=parameter.name,

@@ -79,13 +79,11 @@ class Settings:
     require: frozenset[str]
     timeout_s: float
 
-    def differing_flags(self) -> list[str]:
-        """Return the flags that reproduce the settings a check depends on, where they are not the default."""
-        flags = []
-        for option in OPTIONS:
-            if option.field in _REPRODUCING and getattr(self, option.field) != option.default:
-                flags.append(f"{option.flag}={getattr(self, option.field)}")
-        return flags
+    def differing_flags(self, *, optimizing: bool = False) -> list[str]:
+        """Return the flags that reproduce what a check, or a run, depends on, where not the default."""
+        fields = _REPRODUCING_RUN if optimizing else _REPRODUCING_CHECK
+        differing = [o for o in OPTIONS if o.field in fields and getattr(self, o.field) != o.default]
+        return [o.flag if o.is_switch else f"{o.flag}={getattr(self, o.field)}" for o in differing]
 
 
 def resolve(
@@ -244,5 +242,6 @@ OPTIONS: tuple[Option, ...] = (
         metavar="SECONDS",
     ),
 )
-# Results depend on these; the others change what is done, not what a check finds.
-_REPRODUCING = frozenset({"device"})
+# Results depend on these; the others change what is done, not what is found.
+_REPRODUCING_CHECK = frozenset({"device", "timeout_s"})
+_REPRODUCING_RUN = _REPRODUCING_CHECK | {"optimize", "max_iterations", "model", "seed"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -90,8 +91,16 @@ class FromCallable:
         import numpy as np
 
         name = getattr(self.function, "__name__", "values")
-        returned = self.function(drawing.rng, dict(drawing.sizes), dict(drawing.drawn))
-        array = np.asarray(returned)
+        try:
+            array = np.asarray(self.function(drawing.rng, dict(drawing.sizes), dict(drawing.drawn)))
+        except Exception as error:
+            # A user's callable may raise anything; its own frames say where.
+            frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[1:])
+            raise DeclarationError(
+                f"values= callable {name}",
+                expected="no exception",
+                got=f"{type(error).__name__}: {error}\n{''.join(frames)}".rstrip(),
+            ) from error
         if array.shape != drawing.shape:
             raise DeclarationError(
                 f"values= callable {name}",

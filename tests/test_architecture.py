@@ -43,7 +43,7 @@ CONFINED = {
     "langgraph": ("optimize",),
     "openai": ("optimize",),
     "matplotlib": ("plots",),
-    "pytest": ("plugin", "session", "collect", "items"),
+    "pytest": ("plugin", "session", "collect"),
     "rich": ("cli", "doctor"),
     # Fuzzing is not written yet.
     "hypothesis": (),

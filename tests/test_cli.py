@@ -195,3 +195,20 @@ def test_no_command_is_a_usage_error(project):
 
     assert result.ret == NOT_JUDGED
     result.stderr.fnmatch_lines(["usage: cudaopt*"])
+
+
+def test_a_wrong_option_is_a_fault_of_the_settings(project):
+    result = project.cudaopt("check", "test_scale.py::scale", "--device=gpu")
+
+    assert result.ret == NOT_JUDGED
+    result.stdout.fnmatch_lines(["SETTINGS: --device on the command line"])
+
+
+def test_a_place_at_line_100_is_printed_as_it_is(project):
+    start = (project.path / "scale.cu").read_text()
+    lines_before = "//\n" * (99 - start[: start.index("2.0f * x[i]")].count("\n"))
+    project.write("late.cu", lines_before + start.replace("2.0f * x[i]", "2.0f * z[i]"))
+    result = project.cudaopt("check", "test_scale.py::scale", "late.cu")
+
+    assert result.ret == NO
+    result.stdout.fnmatch_lines(["*.cu:100:*error: *"])

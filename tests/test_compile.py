@@ -248,3 +248,26 @@ def test_keys_depend_on_the_harness_binary(
     copy.write_bytes(b"another build")
     other = replace(sim, harness=Harness(copy), _lock=-1)
     assert compile_module._key(source, sim) != compile_module._key(source, other)
+
+
+@pytest.mark.parametrize("name", ['"{folder}/factor.cuh"', "<{folder}/factor.cuh>", "FACTOR_FILE"])
+def test_a_source_that_includes_a_file_of_its_own_is_compiled_every_time(
+    tmp_path: Path, sim: Device, cache: Path, asked: list[Request], name: str
+) -> None:
+    (tmp_path / "factor.cuh").write_text("#define FACTOR 2\n")
+    include = f"#include {name.format(folder=tmp_path)}\n"
+    kernel = axpy(tmp_path, defines={"FACTOR_FILE": f'"{tmp_path}/factor.cuh"'})
+    candidate = replace(kernel.start(), source=include + AXPY)
+    compiled(kernel, sim, candidate)
+    compiled(kernel, sim, candidate)
+    assert len(asked) == 2
+
+
+def test_headers_of_the_toolchain_do_not_keep_a_source_from_being_remembered(
+    tmp_path: Path, sim: Device, cache: Path, asked: list[Request]
+) -> None:
+    kernel = axpy(tmp_path)
+    candidate = replace(kernel.start(), source=f"#include <cuda_fp16.h>\n{AXPY}")
+    compiled(kernel, sim, candidate)
+    compiled(kernel, sim, candidate)
+    assert len(asked) == 1

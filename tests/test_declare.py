@@ -249,3 +249,10 @@ def test_every_dtype_can_be_declared(name: str) -> None:
         pass
 
     assert one.parameters[0].values is not None
+
+
+def test_a_source_that_is_not_utf8_is_refused_at_the_declaration(tmp_path: Path) -> None:
+    (tmp_path / "copy.cu").write_bytes(b"// caf\xe9\n")
+    with pytest.raises(SourceError, match="got not UTF-8: ") as caught:
+        declare(source=str(tmp_path / "copy.cu")).start()
+    assert caught.value.at is not None

@@ -53,11 +53,3 @@ def test_the_kinds_are_those_of_the_protocol() -> None:
     listed = re.search(r"Kinds:\s*`([^`]+)`", text)
     assert listed is not None
     assert set(re.split(r"[,\s]+", listed.group(1).strip())) == {kind.value for kind in FindingKind}
-
-
-def test_only_the_machines_faults_are_the_environments() -> None:
-    assert {kind for kind in FindingKind if kind.is_environment} == {
-        FindingKind.NO_NVRTC,
-        FindingKind.NO_DEVICE,
-        FindingKind.INVALID_REQUEST,
-    }

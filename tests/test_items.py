@@ -149,7 +149,11 @@ def test_a_wrong_start_is_not_optimised(project):
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["WRONG: y: *", "  not optimised: the starting kernel must pass its own checks first"]
+        [
+            "WRONG: y: *",
+            "  not optimised: the starting kernel must pass its own checks first",
+            "reproduce: pytest 'test_scale.py::scale[[]optimize[]]' --optimize",
+        ]
     )
 
 

@@ -130,3 +130,14 @@ def test_only_what_changes_a_result_is_needed_to_reproduce_it():
 
     assert settings.differing_flags() == ["--cudaopt-device=sim"]
     assert resolve({}, {}, {}).differing_flags() == []
+
+
+def test_a_run_is_reproduced_with_its_own_flags_too():
+    settings = resolve({"optimize": "true", "max_iterations": "3", "timeout_s": "9"}, {}, {})
+
+    assert settings.differing_flags() == ["--cudaopt-timeout=9.0"]
+    assert settings.differing_flags(optimizing=True) == [
+        "--optimize",
+        "--optimize-max-iterations=3",
+        "--cudaopt-timeout=9.0",
+    ]

@@ -110,3 +110,13 @@ def test_a_callable_sees_sizes_and_earlier_arrays_as_copies() -> None:
     assert seen["sizes"] == {"n": 2}
     assert seen["drawn"]["offsets"] is earlier["offsets"]
     assert seen["drawn"] is not earlier
+
+
+def test_a_callable_that_raises_is_a_wrong_declaration_with_its_own_frames() -> None:
+    def broken(rng: Any, sizes: Any, drawn: Any) -> Any:
+        return sizes["rows"]
+
+    with pytest.raises(DeclarationError) as caught:
+        as_source(broken).draw(drawing(f32, 4))
+    assert "values= callable broken: expected no exception, got KeyError: 'rows'" in str(caught.value)
+    assert 'return sizes["rows"]' in str(caught.value)

@@ -20,8 +20,9 @@ from pytest_cudaopt.expressions import Expression
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.device import Device
     from pytest_cudaopt.optimize.attempt import Attempt
-    from pytest_cudaopt.optimize.run import Run
+    from pytest_cudaopt.optimize.options import OptimizeOptions
     from pytest_cudaopt.parameters import Parameter
 
 Json = Any
@@ -53,15 +54,15 @@ def plain(value: object) -> Json:
     return plain(value.item()) if hasattr(value, "item") else str(value)
 
 
-def configuration(run: Run) -> Json:
+def configuration(kernel: Kernel, device: Device, options: OptimizeOptions) -> Json:
     """Describe where and how a run goes on."""
     return {
-        "kernel": run.kernel.name,
-        "declared_at": str(run.kernel.location),
-        "source": str(run.kernel.source),
-        "device": run.device.description,
-        "device_selector": run.device.selector,
-        "options": plain(run.options),
+        "kernel": kernel.name,
+        "declared_at": str(kernel.location),
+        "source": str(kernel.source),
+        "device": device.description,
+        "device_selector": device.selector,
+        "options": plain(options),
         "package": __version__,
         "python": platform.python_version(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -14,8 +14,9 @@ from pytest_cudaopt import directives, pipeline, replay
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.optimize import closing, nodes
 from pytest_cudaopt.optimize.attempt import Proposer
+from pytest_cudaopt.optimize.options import OptimizeOptions
 from pytest_cudaopt.optimize.record import RunFolder
-from pytest_cudaopt.optimize.run import OptimizeOptions, Progress, Run
+from pytest_cudaopt.optimize.run import Progress, Run
 from pytest_cudaopt.optimize.state import RunState
 from pytest_cudaopt.optimize.summary import RunSummary, StopReason
 from pytest_cudaopt.optimize.tuner import Tuner

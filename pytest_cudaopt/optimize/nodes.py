@@ -25,7 +25,8 @@ _LEAST_BUDGET = 10_000_000
 def load(state: RunState, runtime: Runtime[Run]) -> RunState:
     """Write down what the run starts from; the kernel as it is becomes attempt 0."""
     run = runtime.context
-    run.folder.write_start(run.kernel, run.start, describe.configuration(run))
+    configuration = describe.configuration(run.kernel, run.device, run.options)
+    run.folder.write_start(run.kernel, run.start, configuration)
     run.folder.write("graph.mmd", run.diagram)
     _register(run, Proposal(run.start, "the kernel as it is"))
     return {"attempt": 0, "best": 0}

@@ -19,28 +19,13 @@ if TYPE_CHECKING:
     from pytest_cudaopt.declare import Kernel
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.evaluation import Budget, Evaluation, Plan
+    from pytest_cudaopt.optimize.options import OptimizeOptions
 
     Judge = Callable[[Kernel, Candidate, Plan, Device], Evaluation]
     # (kernel, candidate, case, case id, device, folder, budget, inputs) -> the written request
     WriteReplay = Callable[[Kernel, Candidate, Case, str, Device, Path, Budget, Path], Path | None]
 
 Progress = Callable[[Attempt], None]
-
-
-@dataclass(frozen=True)
-class OptimizeOptions:
-    """What a user may choose. `max_iterations` counts proposals, not the start.
-
-    `allow_slower` is how much slower a measured case may get: 0.02 is 2 %. `timeout_s` bounds a request.
-    """
-
-    max_iterations: int = 7
-    model: str = "offline"
-    seed: int = 0
-    allow_slower: float = 0.02
-    timeout_s: float = 120.0
-    accept: bool = False
-    accept_modelled: bool = False
 
 
 @dataclass

@@ -1,0 +1,21 @@
+"""What a user may choose about a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class OptimizeOptions:
+    """One run's options. `max_iterations` counts proposals, not the start.
+
+    `allow_slower` is how much slower a measured case may get: 0.02 is 2 %. `timeout_s` bounds a request.
+    """
+
+    max_iterations: int = 7
+    model: str = "offline"
+    seed: int = 0
+    allow_slower: float = 0.02
+    timeout_s: float = 120.0
+    accept: bool = False
+    accept_modelled: bool = False
