@@ -47,8 +47,8 @@ def case(
     for name, value in sizes.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise DeclarationError(f"case({name}=)", expected="an integer >= 0", got=repr(value))
-    if not weight > 0:
-        raise DeclarationError("case(weight=)", expected="a number > 0", got=repr(weight))
+    if not 0 < weight < float("inf"):
+        raise DeclarationError("case(weight=)", expected="a finite number > 0", got=repr(weight))
     return Case(tuple(sizes.items()), measure, id, seed, weight)
 
 

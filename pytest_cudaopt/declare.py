@@ -306,6 +306,13 @@ def _validate(declared: Kernel) -> None:
         if not isinstance(one, Case):
             raise DeclarationError(f"cases[{number}]", expected="a case(...)", got=repr(one))
         require_sizes(f"cases[{number}]", one, dict.fromkeys(declared.sizes))
+        if one in declared.cases[:number]:
+            raise DeclarationError(
+                f"cases[{number}]",
+                expected="a case that differs from the others",
+                got=f"{one} a second time",
+                next_step="Remove it, or give it another seed=",
+            )
 
 
 def _require_known(what: str, expression: Expression, known: set[str]) -> None:

@@ -77,8 +77,25 @@ class Integers:
                 expected="low <= high",
                 got=f"{low} > {high} for sizes {dict(drawing.sizes)}",
             )
+        if not drawing.dtype.is_float:
+            return self._draw_stored(low, high, drawing)
         values = drawing.rng.integers(low, high, drawing.shape, endpoint=True)
         return values.astype(drawing.dtype.numpy)
+
+    def _draw_stored(self, low: int, high: int, drawing: Drawing) -> NDArray[Any]:
+        import numpy as np
+
+        stored = drawing.dtype.numpy
+        limits = (0, 1) if stored.kind == "b" else (np.iinfo(stored).min, np.iinfo(stored).max)
+        if low < limits[0] or high > limits[1]:
+            raise DeclarationError(
+                f"integers({self.low}, {self.high})",
+                expected=f"values a {drawing.dtype} can hold, {limits[0]}..{limits[1]}",
+                got=f"{low}..{high} for sizes {dict(drawing.sizes)}",
+            )
+        # Drawn in a type that holds both ends: int64 is too small for the upper half of u64.
+        wide = np.uint64 if low >= 0 else np.int64
+        return drawing.rng.integers(low, high, drawing.shape, dtype=wide, endpoint=True).astype(stored)
 
 
 @dataclass(frozen=True)

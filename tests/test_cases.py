@@ -39,9 +39,9 @@ def test_a_size_is_a_natural_number(value: object) -> None:
         case(n=value)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("weight", [0, -1.0, float("nan")])
-def test_a_weight_is_positive(weight: float) -> None:
-    with pytest.raises(DeclarationError, match=r"case\(weight=\): expected a number > 0"):
+@pytest.mark.parametrize("weight", [0, -1.0, float("nan"), float("inf")])
+def test_a_weight_is_positive_and_finite(weight: float) -> None:
+    with pytest.raises(DeclarationError, match=r"case\(weight=\): expected a finite number > 0"):
         case(weight=weight)
 
 

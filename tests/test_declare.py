@@ -181,6 +181,10 @@ def _reserved_size() -> object:
         (_wrong(cases=[]), "cases: expected at least one case(...), got none. Write cases=[case(n=...)]"),
         (_wrong(cases=[4]), "cases[0]: expected a case(...), got 4"),
         (_wrong(cases=[case(n=1), case(m=1)]), "cases[1]: expected the sizes n, got m. Add n=..."),
+        (
+            _wrong(cases=[case(n=1), case(n=1)]),
+            "cases[1]: expected a case that differs from the others, got case(n=1) a second time",
+        ),
         (_wrong(rtol=-1.0), "rtol=: expected a finite number >= 0, got -1.0"),
         (_wrong(atol=float("inf")), "atol=: expected a finite number >= 0, got inf"),
         (_wrong(launch="grid=(1)"), "launch rule 'grid=(1)': expected block=(...)"),

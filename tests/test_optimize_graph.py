@@ -162,6 +162,16 @@ def test_progress_hears_of_every_attempt_when_it_is_on_disk(run: Run, tmp_path: 
     assert heard == [(0, 0), (1, 1), (2, 2), (3, 3)]
 
 
+def test_an_attempt_is_in_the_history_before_its_evidence_is_written(run: Run, tmp_path: Path) -> None:
+    def disk_full(*launch: object) -> None:
+        raise EnvironmentFault("replay files", expected="to be written", got="No space left on device")
+
+    with pytest.raises(EnvironmentFault):
+        run(TableJudge(best_only_at_128), replay=disk_full)
+    (history,) = (tmp_path / "results").glob("run-*/history.jsonl")
+    assert [line["attempt"] for line in read_history(history)] == [0]
+
+
 def test_a_finished_run_leaves_its_whole_folder(run: Run) -> None:
     replay = NoReplay()
     summary = run(TableJudge(best_only_at_128), replay=replay)

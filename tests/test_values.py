@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_cudaopt import integers, normal, uniform
-from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f16, f32, i8, i32, u8
+from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f16, f32, i8, i32, i64, u8, u64
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.values import Drawing, as_source, default_source
 
@@ -50,6 +50,21 @@ def test_integers_include_both_ends_and_may_depend_on_sizes() -> None:
 def test_integers_refuse_an_empty_range_with_its_values() -> None:
     with pytest.raises(DeclarationError, match=r"integers\(0, n - 1\): expected low <= high, got 0 > -1"):
         integers(0, "n - 1").draw(drawing(i32, 4, n=0))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [(u8, 0, 256), (i8, -129, 0), (u64, -1, 5), (u64, 0, 2**64), (i32, 0, 2**31)],
+    ids=str,
+)
+def test_integers_a_dtype_cannot_hold_are_refused_and_not_wrapped(dtype: DType, low: int, high: int) -> None:
+    with pytest.raises(DeclarationError, match=f"values a {dtype} can hold"):
+        integers(low, high).draw(drawing(dtype, 4))
+
+
+def test_integers_reach_both_ends_of_the_widest_types() -> None:
+    for dtype, low, high in ((u64, 2**64 - 1, 2**64 - 1), (i64, -(2**63), -(2**63))):
+        assert integers(low, high).draw(drawing(dtype, 3)).tolist() == [low] * 3
 
 
 def test_default_integers_fit_the_narrowest_type() -> None:

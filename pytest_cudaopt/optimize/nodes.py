@@ -64,9 +64,10 @@ def decide(state: RunState, runtime: Runtime[Run]) -> RunState:
     verdict = _verdict(run, number, state["best"])
     best = number if verdict.decision.is_kept else state["best"]
     attempt = Attempt(number, run.proposals[number], run.evaluations[number], verdict, _speedup(run, number))
-    closing.write_evidence(run, attempt, budget(run))
+    # The history first: whatever goes wrong with the evidence, a judged attempt is not lost.
     run.folder.write_attempt(attempt, best)
     run.attempts.append(attempt)
+    closing.write_evidence(run, attempt, budget(run))
     run.progress(attempt)
     if number == 0 and not verdict.decision.is_kept:
         return {"stopped_because": StopReason.START_REJECTED, "stopped_detail": verdict.reason}

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -72,8 +73,12 @@ Counters for_each_block(Launch& launch, RunSlice run_slice, unsigned threads, st
     workers.push_back(std::make_unique<Worker>(launch, run_slice));
   }
   std::vector<std::thread> others;
-  for (std::size_t i = 1; i < workers.size(); ++i) {
-    others.emplace_back(work, std::ref(queue), std::ref(*workers[i]), std::cref(run));
+  try {
+    for (std::size_t i = 1; i < workers.size(); ++i) {
+      others.emplace_back(work, std::ref(queue), std::ref(*workers[i]), std::cref(run));
+    }
+  } catch (const std::system_error&) {
+    // No more threads on this machine: those there are take all blocks, with the same results.
   }
   work(queue, *workers[0], run);
   for (std::thread& thread : others) thread.join();
