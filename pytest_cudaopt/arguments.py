@@ -120,7 +120,8 @@ def _scalar(
     dtype = parameter.dtype.numpy
     if parameter.dtype.kind in ("int", "uint"):
         limits = np.iinfo(dtype)
-        if not limits.min <= int(value) <= limits.max:
+        # `value % 1` is NaN for NaN and infinity, and so not 0.
+        if value % 1 != 0 or not limits.min <= int(value) <= limits.max:
             raise DeclarationError(
                 "value",
                 expected=f"a {parameter.dtype}, {limits.min}..{limits.max}",

@@ -16,7 +16,8 @@ from pytest_cudaopt.launch import LaunchConfiguration, LaunchRule
 class Candidate:
     """One kernel source with its launch rule and chosen tunables.
 
-    `file` is the name diagnostics show. Tunables reach the compiler as `-DNAME=VALUE`, before `defines`.
+    `file` is the name diagnostics show. Tunables reach the compiler as `#define NAME VALUE`, before
+    `defines`.
     """
 
     file: str

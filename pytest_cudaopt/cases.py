@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 
 from pytest_cudaopt.errors import DeclarationError
 
@@ -45,11 +46,17 @@ def case(
 ) -> Case:
     """Declare one case; every size of the kernel that is not derived must be given."""
     for name, value in sizes.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
             raise DeclarationError(f"case({name}=)", expected="an integer >= 0", got=repr(value))
-    if not 0 < weight < float("inf"):
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
         raise DeclarationError("case(weight=)", expected="a finite number > 0", got=repr(weight))
-    return Case(tuple(sizes.items()), measure, id, seed, weight)
+    if id is not None and not (isinstance(id, str) and id):
+        raise DeclarationError("case(id=)", expected="a text", got=repr(id))
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise DeclarationError("case(seed=)", expected="an integer >= 0", got=repr(seed))
+    # NumPy's integers are welcome, but JSON and hashes want plain ones.
+    plain = tuple((name, int(value)) for name, value in sizes.items())
+    return Case(plain, measure, id, seed, weight)
 
 
 def case_ids(cases: Iterable[Case]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocat
 
 from pytest_cudaopt import items, report
 from pytest_cudaopt.declare import Kernel
-from pytest_cudaopt.errors import CudaoptError, SourceLocation
+from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceLocation
 from pytest_cudaopt.items import Announce, Work
 from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.session import KernelSession
@@ -27,6 +27,17 @@ class KernelFailed(Exception):
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
         super().__init__(failure.text)
+
+
+def kernel_in_class(class_name: str, kernel: Kernel) -> DeclarationError:
+    """Say why a kernel declared in a test class is not collected: silence would look like success."""
+    return DeclarationError(
+        f"kernel '{kernel.name}'",
+        expected="a declaration in the module itself",
+        got=f"one in class {class_name}",
+        next_step="Move it out of the class; marks and fixtures work on kernels as they are",
+        at=kernel.location,
+    )
 
 
 class KernelItem(pytest.Function):

@@ -22,6 +22,7 @@ from pytest_cudaopt.protocol import Entry, Module
 from pytest_cudaopt.wire import from_json, to_json
 
 MODULE = "candidate"
+_DEFINES = "cudaopt_defines.h"
 _STANDARD = "-std=c++17"
 # Found in the toolchain's folders only, whose release is part of the key.
 _TOOLCHAIN_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(?!/)(?!.*\.\.)[^>\n]*>", re.MULTILINE)
@@ -75,6 +76,7 @@ def source_module(kernel: Kernel, candidate: Candidate, device: Device) -> Modul
         source=candidate.source,
         options=_options(kernel, candidate),
         include=device.toolchain.include,
+        headers=_headers(candidate),
         entries=(Entry(kernel.entry, tuple(p.cuda_types for p in kernel.parameters)),),
         architecture=device.limits.architecture,
     )
@@ -102,8 +104,17 @@ def _options(kernel: Kernel, candidate: Candidate) -> tuple[str, ...]:
             at=kernel.location,
         ) from error
     standard = () if any(option.startswith("-std=") for option in asked) else (_STANDARD,)
+    return (*standard, *asked, *(f"--pre-include={name}" for name in _headers(candidate)))
+
+
+def _headers(candidate: Candidate) -> dict[str, str]:
+    """Return the header that defines tunables and `defines`, if there are any.
+
+    Not `-D`: that would also reach NVRTC's own header, which a tunable called T or size breaks.
+    """
     defines = (*((name, str(value)) for name, value in candidate.tunables), *candidate.defines)
-    return (*standard, *asked, *(f"-D{name}={value}" for name, value in defines))
+    text = "".join(f"#define {name} {value}\n" for name, value in defines)
+    return {_DEFINES: text} if text else {}
 
 
 def _includes_only_toolchain(source: str) -> bool:

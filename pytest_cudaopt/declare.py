@@ -120,7 +120,7 @@ class Kernel:
     def read_source(self) -> str:
         """Return the source text; raise SourceError at the declaration if it cannot be read."""
         try:
-            return self.source.read_text(encoding="utf-8")
+            return self.source.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             near = sorted(path.name for path in self.source.parent.glob("*.cu"))
             raise SourceError(
@@ -146,6 +146,7 @@ class Kernel:
         """
         found = directives.read(source, str(file))
         rule = found.rule or self.launch or self._rule_of_file(file)
+        self._require_own_names(found)
         known = {*self.sizes, *dict(self.derived), *found.starting_values}
         if unknown := sorted(rule.names - known):
             raise SourceError(
@@ -163,6 +164,18 @@ class Kernel:
             defines=self.defines,
             options=(*found.options, *self.options),
         )
+
+    def _require_own_names(self, found: Directives) -> None:
+        """Refuse a tunable that would replace a size or parameter inside the kernel's text."""
+        taken = {*self.sizes, *dict(self.derived), *(parameter.name for parameter in self.parameters)}
+        if clash := sorted(taken & set(found.starting_values)):
+            raise SourceError(
+                f"@tune {clash[0]} of kernel '{self.name}'",
+                expected="a name no size or parameter has",
+                got=f"'{clash[0]}'",
+                next_step=f"Rename it: every '{clash[0]}' in the source would become its value",
+                at=self.location,
+            )
 
     def _rule_of_file(self, file: Path) -> LaunchRule:
         rule = self.read_directives().rule
@@ -213,7 +226,7 @@ def kernel(
                 parameters=parameters,
                 sizes=tuple(name for name in names if name not in dict(derived)),
                 derived=derived,
-                cases=tuple(cases),
+                cases=_cases(cases),
                 tolerance=_tolerance(rtol, atol),
                 reference=reference or function,
                 launch=None if launch is None else LaunchRule.parse(launch),
@@ -266,6 +279,14 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     return tuple(parameters)
 
 
+def _cases(cases: object) -> tuple[Case, ...]:
+    if isinstance(cases, Case) or not isinstance(cases, Iterable):
+        raise DeclarationError(
+            "cases=", expected="a list of case(...)", got=str(cases), next_step=f"Write cases=[{cases}]"
+        )
+    return tuple(cases)
+
+
 def _sizes(parameters: tuple[Parameter, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
     names = [parameter.name for parameter in parameters if parameter.is_size]
     for name in extra:
@@ -276,7 +297,7 @@ def _sizes(parameters: tuple[Parameter, ...], extra: tuple[str, ...]) -> tuple[s
 
 def _tolerance(rtol: float | None, atol: float | None) -> Tolerance:
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if value is not None and not 0 <= value < float("inf"):
+        if value is not None and not (isinstance(value, int | float) and 0 <= value < float("inf")):
             raise DeclarationError(f"{name}=", expected="a finite number >= 0", got=repr(value))
     return Tolerance(rtol, atol)
 

@@ -71,7 +71,7 @@ def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> list[pytest.Item] | None:
     # Without the module that declares them there are no kernels, and nothing more to load.
-    if "pytest_cudaopt.declare" not in sys.modules or not isinstance(collector, pytest.Module):
+    if "pytest_cudaopt.declare" not in sys.modules:
         return None
     from pytest_cudaopt.declare import Kernel
 
@@ -80,6 +80,8 @@ def pytest_pycollect_makeitem(
         return None
     from pytest_cudaopt import collect
 
+    if not isinstance(collector, pytest.Module):
+        raise collect.kernel_in_class(collector.name, obj)
     return collect.items_of(collector, name, obj)
 
 

@@ -10,6 +10,7 @@ from pytest_cudaopt.errors import ReferenceFault
 from pytest_cudaopt.parameters import Role
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from pytest_cudaopt.arguments import Arguments
@@ -61,7 +62,8 @@ def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[A
         # A reference may overflow or divide by zero on purpose; its values are judged, not its warnings.
         with np.errstate(all="ignore"):
             returned = kernel.reference(**given)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # A user's function may raise anything, or try to leave; it is reported, not obeyed.
         raise ReferenceFault(
             f"reference of kernel '{kernel.name}'",
             expected="no exception",
@@ -72,7 +74,6 @@ def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[A
 
 
 def _collect(kernel: Kernel, outputs: dict[str, NDArray[Any]], returned: object) -> dict[str, NDArray[Any]]:
-    import numpy as np
 
     if returned is None:
         return outputs
@@ -91,7 +92,7 @@ def _collect(kernel: Kernel, outputs: dict[str, NDArray[Any]], returned: object)
             at=kernel.location,
         )
     for name, value in values.items():
-        array = np.asarray(value, dtype=outputs[name].dtype)
+        array = _converted(kernel, name, value, outputs[name].dtype)
         if array.shape != outputs[name].shape:
             raise ReferenceFault(
                 f"reference of kernel '{kernel.name}', output '{name}'",
@@ -101,6 +102,22 @@ def _collect(kernel: Kernel, outputs: dict[str, NDArray[Any]], returned: object)
             )
         outputs[name] = array
     return outputs
+
+
+def _converted(kernel: Kernel, name: str, value: object, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return `value` as an array of real numbers; NumPy alone would drop an imaginary part."""
+    import numpy as np
+
+    array = np.asarray(value)
+    # V: ml_dtypes' own types.
+    if array.dtype.kind not in "biufV":
+        raise ReferenceFault(
+            f"reference of kernel '{kernel.name}', output '{name}'",
+            expected="an array of real numbers",
+            got=f"dtype {array.dtype}",
+            at=kernel.location,
+        )
+    return array.astype(dtype)
 
 
 def _require_written(kernel: Kernel, parameter: Parameter, first: NDArray[Any], second: NDArray[Any]) -> None:

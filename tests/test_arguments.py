@@ -101,7 +101,13 @@ def _declare(**parameters: Any) -> Any:
     def fixed(y=Out(f32, "n"), k=Scalar(i8, -200), n=i32):
         pass
 
-    chosen = {"negative": negative, "narrow": narrow, "fixed": fixed}[parameters["name"]]
+    def broken(y=Out(f32, "n"), k=Scalar(i8, 3.7), n=i32):
+        pass
+
+    def nowhere(y=Out(f32, "n"), k=Scalar(i8, float("nan")), n=i32):
+        pass
+
+    chosen = {f.__name__: f for f in (negative, narrow, fixed, broken, nowhere)}[parameters["name"]]
     return kernel("a.cu", cases=[case(n=1)])(chosen)
 
 
@@ -110,6 +116,8 @@ def _declare(**parameters: Any) -> Any:
     [
         ("negative", 2, "negative.y at case(n=2): shape: expected extents >= 0, got (-1,)"),
         ("narrow", 128, "narrow.n at case(n=128): value: expected a i8, -128..127, got 128"),
+        ("broken", 1, "broken.k at case(n=1): value: expected a i8, -128..127, got 3.7"),
+        ("nowhere", 1, "nowhere.k at case(n=1): value: expected a i8, -128..127, got nan"),
         ("fixed", 1, "fixed.k at case(n=1): value: expected a i8, -128..127, got -200"),
     ],
 )

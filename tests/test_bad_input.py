@@ -214,3 +214,23 @@ def test_a_read_only_results_folder_is_an_environment_failure(broken):
     broken.run_alone("--optimize", "-k", "optimize and scale").stdout.fnmatch_lines(
         ["ENVIRONMENT: results folder *", "  got       Permission denied"]
     )
+
+
+def test_a_kernel_in_a_class_is_an_error_and_not_silence(project):
+    project.write(
+        "test_inner.py",
+        "from pytest_cudaopt import Out, case, f32, i32, kernel\n"
+        "class TestInner:\n"
+        "    @kernel('scale.cu', cases=[case(n=3)])\n"
+        "    def inner(y=Out(f32, 'n'), n=i32):\n"
+        "        y[...] = 1\n",
+    )
+    result = project.run("test_inner.py")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*kernel 'inner'*", "*one in class TestInner*"])
+
+
+@pytest.mark.parametrize("name", ["T", "A", "B", "P0", "size", "same"])
+def test_a_tunable_may_have_any_common_name(project, name):
+    project.write("scale.cu", (project.path / "scale.cu").read_text().replace("BLOCK", name))
+    project.run("-k", "check").assert_outcomes(passed=2)

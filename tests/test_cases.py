@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pytest_cudaopt.cases import Case, case, case_ids, derived_seed, require_sizes
@@ -65,3 +66,24 @@ def test_exactly_the_declared_sizes_are_required(one: Case, complaint: str) -> N
     with pytest.raises(DeclarationError) as caught:
         require_sizes("softmax.cases[0]", one, {"rows": None, "cols": None})
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"id": 5}, "case(id=): expected a text, got 5"),
+        ({"id": ""}, "case(id=): expected a text, got ''"),
+        ({"seed": "x"}, "case(seed=): expected an integer >= 0, got 'x'"),
+        ({"seed": -4}, "case(seed=): expected an integer >= 0, got -4"),
+        ({"weight": "2"}, "case(weight=): expected a finite number > 0, got '2'"),
+    ],
+)
+def test_what_is_no_size_is_checked_too(given: dict[str, object], complaint: str) -> None:
+    with pytest.raises(DeclarationError) as caught:
+        case(n=1, **given)
+    assert complaint in str(caught.value)
+
+
+def test_numpy_integers_are_sizes() -> None:
+    assert case(n=np.int64(10)) == case(n=10)
+    assert type(case(n=np.int64(10)).by_name["n"]) is int

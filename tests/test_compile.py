@@ -60,17 +60,17 @@ def test_the_compiler_gets_standard_options_tunables_and_defines_in_order(
     tmp_path: Path, sim: Device
 ) -> None:
     kernel = axpy(tmp_path, defines={"UNROLL": 4}, options=["--use_fast_math"])
-    assert source_module(kernel, kernel.start(), sim).options == (
-        "-std=c++17",
-        "--use_fast_math",
-        "-DBLOCK=64",
-        "-DUNROLL=4",
-    )
+    module = source_module(kernel, kernel.start(), sim)
+    assert module.options == ("-std=c++17", "--use_fast_math", "--pre-include=cudaopt_defines.h")
+    assert module.headers == {"cudaopt_defines.h": "#define BLOCK 64\n#define UNROLL 4\n"}
 
 
 def test_another_standard_replaces_ours(tmp_path: Path, sim: Device) -> None:
     kernel = axpy(tmp_path, options=["-std=c++20"])
-    assert source_module(kernel, kernel.start(), sim).options == ("-std=c++20", "-DBLOCK=64")
+    assert source_module(kernel, kernel.start(), sim).options == (
+        "-std=c++20",
+        "--pre-include=cudaopt_defines.h",
+    )
 
 
 def test_an_option_that_is_not_allowed_is_refused_at_the_declaration(tmp_path: Path, sim: Device) -> None:

@@ -185,6 +185,12 @@ def _reserved_size() -> object:
             _wrong(cases=[case(n=1), case(n=1)]),
             "cases[1]: expected a case that differs from the others, got case(n=1) a second time",
         ),
+        (
+            _wrong(cases=case(n=1)),
+            "cases=: expected a list of case(...), got case(n=1). Write cases=[case(n=1)]",
+        ),
+        (_wrong(cases=3), "cases=: expected a list of case(...), got 3"),
+        (_wrong(rtol="a"), "rtol=: expected a finite number >= 0, got 'a'"),
         (_wrong(rtol=-1.0), "rtol=: expected a finite number >= 0, got -1.0"),
         (_wrong(atol=float("inf")), "atol=: expected a finite number >= 0, got inf"),
         (_wrong(launch="grid=(1)"), "launch rule 'grid=(1)': expected block=(...)"),
@@ -260,3 +266,15 @@ def test_a_source_that_is_not_utf8_is_refused_at_the_declaration(tmp_path: Path)
     with pytest.raises(SourceError, match="got not UTF-8: ") as caught:
         declare(source=str(tmp_path / "copy.cu")).start()
     assert caught.value.at is not None
+
+
+def test_a_source_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "marked.cu"
+    file.write_bytes(b"\xef\xbb\xbf// @launch grid=(1) block=(64)\n")
+    assert str(declare(source=str(file)).start().configure({"n": 9})) == "grid=1 block=64"
+
+
+def test_a_tunable_with_the_name_of_a_size_is_refused(tmp_path: Path) -> None:
+    source = "// @launch grid=(1) block=(n)\n// @tune n = 64, 128\n"
+    with pytest.raises(SourceError, match="expected a name no size or parameter has, got 'n'"):
+        declare().candidate(source, tmp_path / "a.cu")

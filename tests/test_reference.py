@@ -143,3 +143,26 @@ def test_an_overflow_on_purpose_is_no_warning() -> None:
         flags[...] = True
 
     assert not np.isfinite(expected_of(reference)["y"]).any()
+
+
+@pytest.mark.parametrize(
+    ("returned", "dtype"),
+    [(1j * np.ones(4), "complex128"), (["a"] * 4, "<U1"), ([None] * 4, "object")],
+    ids=["complex", "text", "objects"],
+)
+def test_what_is_no_real_number_is_the_references_fault(returned: object, dtype: str) -> None:
+    @kernel("a.cu", cases=[case(n=4)])
+    def odd(y=Out(f32, "n"), n=i32):
+        return returned
+
+    with pytest.raises(ReferenceFault, match=f"expected an array of real numbers, got dtype {dtype}"):
+        compute_expected(odd, bind(odd, odd.cases[0]))
+
+
+def test_a_reference_that_wants_to_leave_is_reported_and_not_obeyed() -> None:
+    @kernel("a.cu", cases=[case(n=4)])
+    def leaves(y=Out(f32, "n"), n=i32):
+        raise SystemExit(3)
+
+    with pytest.raises(ReferenceFault, match="got SystemExit: 3"):
+        compute_expected(leaves, bind(leaves, leaves.cases[0]))

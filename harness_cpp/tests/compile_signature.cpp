@@ -26,7 +26,8 @@ TEST("nothing is appended where nothing is declared") {
 TEST("the appended text starts on a line of its own and checks declared entries only") {
   const std::string text = signature_check(kEntries);
   CHECK_EQUAL(0u, text.find("\n\n#line 1 \"cudaopt signature\"\n"));
-  CHECK(text.find("same<P1, long long>::value || same<P1, long>::value") != std::string::npos);
+  CHECK(text.find("cudaopt_same<cudaopt_p1, long long>::cudaopt_value || cudaopt_same<cudaopt_p1, "
+                  "long>::cudaopt_value") != std::string::npos);
   CHECK(text.find("decltype(&softmax)") != std::string::npos);
   CHECK(text.find("decltype(&ns::tk<4>)") != std::string::npos);
   CHECK(text.find("decltype(&free)") == std::string::npos);
@@ -35,7 +36,7 @@ TEST("the appended text starts on a line of its own and checks declared entries 
 TEST("a failed assertion becomes a sentence about a parameter, at the kernel's line") {
   const std::string trace =
       "static assertion failed\ndetected during instantiation of class \"entry_0<void (*)(P0, P1)> "
-      "[with P0=double *, P1=int]\" at line 19999";
+      "[with cudaopt_p0=double *, cudaopt_p1=int]\" at line 19999";
   const auto errors = signature_errors({at_line(10001, trace), at_line(10002, trace)}, kEntries,
                                        "\n__global__ void softmax(double* x, int n) {}", "k.cu");
   CHECK_EQUAL(1u, errors.size());
@@ -49,13 +50,13 @@ TEST("a failed assertion becomes a sentence about a parameter, at the kernel's l
 }
 
 TEST("a wrong number of parameters and a type the source does not know are told apart") {
-  const auto errors =
-      signature_errors({at_line(30000,
-                                "static assertion failed\ndetected during instantiation of class "
-                                "\"entry_2<Got> [with Got=void (*)(int)]\" at line 39999"),
-                        at_line(10001, "identifier \"half\" is undefined"),
-                        at_line(10001, "static assertion failed")},
-                       kEntries, "", "k.cu");
+  const auto errors = signature_errors(
+      {at_line(30000,
+               "static assertion failed\ndetected during instantiation of class "
+               "\"cudaopt_entry_2<cudaopt_got> [with cudaopt_got=void (*)(int)]\" at line 39999"),
+       at_line(10001, "identifier \"half\" is undefined"),
+       at_line(10001, "static assertion failed")},
+      kEntries, "", "k.cu");
   CHECK_EQUAL(2u, errors.size());
   CHECK_EQUAL(std::string("cudaopt signature: kernel 'softmax' is not as declared: parameter 1: "
                           "identifier \"half\" is undefined"),

@@ -67,7 +67,7 @@ def accept(
         )
     file = source.resolve()
     try:
-        if file.read_text(encoding="utf-8", errors="replace") != loaded:
+        if file.read_text(encoding="utf-8-sig", errors="replace") != loaded:
             return Acceptance(
                 AcceptOutcome.SOURCE_CHANGED,
                 f"{source.name} was not replaced: it changed while the run went on",

@@ -32,25 +32,28 @@ std::string line_directive(std::size_t entry, std::size_t line) {
   return "#line " + std::to_string(number) + " \"" + kGeneratedFile + "\"\n";
 }
 
+// A user's macro, such as a tunable called P0 or same, must not meet a name of ours.
+std::string formal(std::size_t parameter) { return "cudaopt_p" + std::to_string(parameter); }
+
 std::string parameter_assertion(std::size_t parameter, const Alternatives& types) {
   std::string condition;
   for (const std::string& type : types) {
-    condition += (condition.empty() ? "" : " || ") + std::string("same<P") +
-                 std::to_string(parameter) + ", " + type + ">::value";
+    condition += (condition.empty() ? "" : " || ") + std::string("cudaopt_same<") +
+                 formal(parameter) + ", " + type + ">::cudaopt_value";
   }
   return "static_assert(" + condition + ", \"\");\n";
 }
 
 std::string entry_check(std::size_t index, const protocol::EntrySpec& entry) {
   const std::vector<Alternatives>& parameters = *entry.parameters;
-  const std::string name = "entry_" + std::to_string(index);
+  const std::string name = "cudaopt_entry_" + std::to_string(index);
   std::string formals, actuals;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    formals += (i == 0 ? "class P" : ", class P") + std::to_string(i);
-    actuals += (i == 0 ? "P" : ", P") + std::to_string(i);
+    formals += (i == 0 ? "class " : ", class ") + formal(i);
+    actuals += (i == 0 ? "" : ", ") + formal(i);
   }
-  std::string text = line_directive(index, 0) + "template <class Got> struct " + name +
-                     " { static_assert(same<Got, void>::value, \"\"); };\n";
+  std::string text = line_directive(index, 0) + "template <class cudaopt_got> struct " + name +
+                     " { static_assert(cudaopt_same<cudaopt_got, void>::cudaopt_value, \"\"); };\n";
   text += "template <" + formals + "> struct " + name + "<void (*)(" + actuals + ")> {\n";
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     text += line_directive(index, i + 1) + parameter_assertion(i, parameters[i]);
@@ -83,7 +86,7 @@ std::string reason_of(const Diagnostic& diagnostic, int line,
                       const std::vector<Alternatives>& parameters) {
   if (line == 0) {
     const std::size_t count = parameters.size();
-    return "it is " + deduced(diagnostic.text, "Got", "Got") + ", expected " +
+    return "it is " + deduced(diagnostic.text, "cudaopt_got", "cudaopt_got") + ", expected " +
            std::to_string(count) + (count == 1 ? " parameter" : " parameters");
   }
   const std::string subject = "parameter " + std::to_string(line);
@@ -91,8 +94,7 @@ std::string reason_of(const Diagnostic& diagnostic, int line,
     return subject + ": " + first_line(diagnostic.text);
   }
   const auto index = static_cast<std::size_t>(line) - 1;
-  const std::string got =
-      deduced(diagnostic.text, "P" + std::to_string(index), "P" + std::to_string(index + 1));
+  const std::string got = deduced(diagnostic.text, formal(index), formal(index + 1));
   return subject + " is '" + got + "', expected " + quoted(parameters.at(index));
 }
 
@@ -124,8 +126,10 @@ std::string signature_check(const std::vector<protocol::EntrySpec>& entries) {
   return std::string("\n\n#line 1 \"") + kGeneratedFile +
          "\"\n"
          "namespace cudaopt_signature_check {\n"
-         "template <class A, class B> struct same { static constexpr bool value = false; };\n"
-         "template <class A> struct same<A, A> { static constexpr bool value = true; };\n" +
+         "template <class cudaopt_a, class cudaopt_b> struct cudaopt_same "
+         "{ static constexpr bool cudaopt_value = false; };\n"
+         "template <class cudaopt_a> struct cudaopt_same<cudaopt_a, cudaopt_a> "
+         "{ static constexpr bool cudaopt_value = true; };\n" +
          text + "}\n";
 }
 
