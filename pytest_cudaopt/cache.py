@@ -1,11 +1,12 @@
-"""The user's cache folder: where it is, and writes that are complete or absent."""
+"""The user's cache folder: where it is, and entries that are complete or absent."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+
+from pytest_cudaopt.durable import write_atomically
 
 NAME = "pytest-cudaopt"
 
@@ -18,21 +19,14 @@ def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
     return Path(environ.get("HOME") or Path.home()) / ".cache" / NAME
 
 
-def write_atomically(path: Path, content: bytes) -> bool:
-    """Write `path` so that a reader sees all of it or nothing; False if the folder cannot be written.
+def remember(path: Path, content: bytes) -> bool:
+    """Write `path` so that a reader sees all of it or nothing; False if it cannot be written.
 
     A cache is a convenience: a read-only home must not fail a run.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        write_atomically(path, content)
     except OSError:
-        return False
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
         return False
     return True

@@ -22,13 +22,13 @@ from rich.console import Console
 from rich.text import Text
 
 from pytest_cudaopt import doctor, harness, toolchain
+from pytest_cudaopt.device import open_required
 from pytest_cudaopt.doctor import State
 from pytest_cudaopt.errors import CudaoptError, SourceError, why_unreadable
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.load import load_kernel
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.report import describe_error, describe_evaluation
-from pytest_cudaopt.session import open_required
 from pytest_cudaopt.settings import OPTIONS, Settings, resolve
 from pytest_cudaopt.table import Mood, rows_of, table_lines
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json

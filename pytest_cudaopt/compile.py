@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_cudaopt import directives, protocol
-from pytest_cudaopt.cache import cache_folder, write_atomically
+from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
@@ -189,7 +189,7 @@ def _compiled(kernel: Kernel, source: Module, key: str, product: _Product, devic
 
 def _remember(path: Path, product: _Product) -> None:
     body = json.dumps(to_json(product), sort_keys=True)
-    write_atomically(path, json.dumps({"sha256": _digest(body), "body": body}).encode())
+    remember(path, json.dumps({"sha256": _digest(body), "body": body}).encode())
 
 
 def _recall(path: Path) -> _Product | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import secrets
 import shutil
 import tempfile
@@ -14,13 +13,14 @@ from pathlib import Path
 from types import TracebackType
 
 from pytest_cudaopt import harness, toolchain
+from pytest_cudaopt.answers import Answer, Limits
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.harness import Harness
-from pytest_cudaopt.protocol import Answer, AskLimits, Limits, Request, SimOptions
+from pytest_cudaopt.protocol import AskLimits, Request, SimOptions
+from pytest_cudaopt.settings import DEVICE_SELECTOR, Settings
 from pytest_cudaopt.toolchain import Toolchain
 
-_SELECTOR = re.compile(r"^(auto|sim|cuda:\d+)$")
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - only inside a folder made by mkdtemp
 # Containers often get 64 MB of it, too little for one large array.
 _LEAST_SHARED_MEMORY_BYTES = 1 << 30
@@ -68,12 +68,18 @@ class Device:
     def ask(self, request: Request) -> Answer:
         """Return the harness's answer; a fault of the machine's raises instead.
 
-        Raises EnvironmentFault for a missing NVRTC or device.
+        Raises EnvironmentFault for a missing NVRTC or device, or files that cannot be written.
         """
         answer = self.harness.ask(request)
         fault = answer.fault
         if fault is not None and fault.kind is FindingKind.NO_NVRTC:
             raise EnvironmentFault("NVRTC", got=fault.message, next_step=f"Install it: {toolchain.INSTALL}")
+        if fault is not None and fault.kind is FindingKind.IO_ERROR:
+            raise EnvironmentFault(
+                "scratch files",
+                got=fault.message,
+                next_step="Free some space, or point TMPDIR at another folder",
+            )
         if fault is not None and fault.kind is FindingKind.NO_DEVICE:
             raise _unavailable(self.selector, fault)
         return answer
@@ -94,7 +100,7 @@ def open_device(
 
     Raises EnvironmentFault for an unknown or absent device, no NVRTC, or no harness.
     """
-    if not _SELECTOR.match(selector):
+    if not DEVICE_SELECTOR.match(selector):
         raise EnvironmentFault("device", expected="auto, sim or cuda:N (such as cuda:0)", got=f"'{selector}'")
     chosen = "sim" if selector == "auto" else selector
     note = "auto: sim, since this version does not run on GPUs yet" if selector == "auto" else ""
@@ -110,6 +116,21 @@ def open_device(
         shutil.rmtree(scratch, ignore_errors=True)
         os.close(lock)
         raise
+
+
+def open_required(settings: Settings) -> Device:
+    """Open the device `settings` asks for; raise EnvironmentFault if it is not the required kind."""
+    device = open_device(settings.device, threads=settings.threads)
+    if "gpu" in settings.require and not device.selector.startswith("cuda"):
+        description = device.description
+        device.close()
+        raise EnvironmentFault(
+            "--cudaopt-require=gpu",
+            expected="kernels to run on a GPU",
+            got=f"{description}, chosen by --cudaopt-device={settings.device}",
+            next_step="Run where there is a GPU, or leave the requirement out",
+        )
+    return device
 
 
 def _ask_limits(process: Harness, selector: str, sim: SimOptions) -> tuple[str, Limits]:

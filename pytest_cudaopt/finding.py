@@ -25,6 +25,7 @@ class FindingKind(StrEnum):
     NO_NVRTC = "no_nvrtc"
     NO_DEVICE = "no_device"
     UNKNOWN_ENTRY = "unknown_entry"
+    IO_ERROR = "io_error"
     LAUNCH_ERROR = "launch_error"
     HARNESS_CRASH = "harness_crash"
     INVALID_REQUEST = "invalid_request"

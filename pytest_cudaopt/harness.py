@@ -15,16 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from pytest_cudaopt.answers import Answer, AnswerStatus, HarnessVersion, parse_line
 from pytest_cudaopt.errors import EnvironmentFault, HarnessError
 from pytest_cudaopt.finding import Finding, FindingKind
-from pytest_cudaopt.protocol import (
-    PROTOCOL_VERSION,
-    Answer,
-    AnswerStatus,
-    HarnessVersion,
-    Request,
-    parse_line,
-)
+from pytest_cudaopt.protocol import PROTOCOL_VERSION, Request
 
 NAME = "cudaopt-harness"
 VARIABLE = "CUDAOPT_HARNESS"

@@ -95,6 +95,7 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
         max_iterations=settings.max_iterations,
         model=settings.model,
         seed=settings.seed,
+        allow_slower=settings.allow_slower,
         timeout_s=settings.timeout_s,
         accept=settings.accept,
         accept_modelled=settings.accept_modelled,

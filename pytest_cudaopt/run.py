@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.device import Device
@@ -19,7 +20,6 @@ from pytest_cudaopt.parameters import Parameter, Role
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import (
     Access,
-    Answer,
     Argument,
     Buffer,
     BufferArgument,

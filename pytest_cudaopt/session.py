@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_cudaopt.errors import CudaoptError, EnvironmentFault
+from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,13 +46,16 @@ class KernelSession:
     @property
     def results(self) -> Path:
         """The folder runs are recorded in."""
-        return self.root / self.settings.results
+        # Collected paths never hold `..`, and are compared with this one.
+        return Path(os.path.normpath(self.root / self.settings.results))
 
     def device(self) -> Device:
         """Return the device; a device that cannot be opened is asked for only once."""
         if self._fault is not None:
             raise self._fault
         if self._device is None:
+            from pytest_cudaopt.device import open_required
+
             try:
                 self._device = open_required(self.settings)
             except CudaoptError as error:
@@ -69,20 +73,3 @@ class KernelSession:
         is_new = text not in self._explained
         self._explained.add(text)
         return is_new
-
-
-def open_required(settings: Settings) -> Device:
-    """Open the device `settings` asks for; raise EnvironmentFault if it is not the required kind."""
-    from pytest_cudaopt.device import open_device
-
-    device = open_device(settings.device, threads=settings.threads)
-    if "gpu" in settings.require and not device.selector.startswith("cuda"):
-        description = device.description
-        device.close()
-        raise EnvironmentFault(
-            "--cudaopt-require=gpu",
-            expected="kernels to run on a GPU",
-            got=f"{description}, chosen by --cudaopt-device={settings.device}",
-            next_step="Run where there is a GPU, or leave the requirement out",
-        )
-    return device

@@ -15,7 +15,7 @@ from pytest_cudaopt.errors import SettingsError
 
 # Text to value; raises ValueError whose text is what was expected.
 Reader = Callable[[str], Any]
-_DEVICE = re.compile(r"^(auto|sim|cuda:\d+)$")
+DEVICE_SELECTOR = re.compile(r"^(auto|sim|cuda:\d+)$")
 _WORDS = {
     "1": True,
     "true": True,
@@ -73,6 +73,7 @@ class Settings:
     accept: bool
     accept_modelled: bool
     seed: int
+    allow_slower: float
     results: str
     device: str
     threads: int
@@ -142,8 +143,14 @@ def _seconds(text: str) -> float:
     return float(text.removesuffix("s"))
 
 
+def _percent(text: str) -> float:
+    if not re.fullmatch(r"\d+(\.\d+)?%?", text):
+        raise ValueError("a percentage of at least 0, such as 2 or 0.5%")
+    return float(text.removesuffix("%")) / 100
+
+
 def _device(text: str) -> str:
-    if not _DEVICE.match(text):
+    if not DEVICE_SELECTOR.match(text):
         raise ValueError("auto, sim or cuda:N")
     return text
 
@@ -200,6 +207,14 @@ OPTIONS: tuple[Option, ...] = (
         0,
         "seed for the choice of attempts when not all fit (default 0)",
         metavar="N",
+    ),
+    Option(
+        "allow_slower",
+        "--optimize-allow-slower",
+        _percent,
+        0.02,
+        "how many percent slower any measured case of a faster version may be (default 2)",
+        metavar="PERCENT",
     ),
     Option(
         "results",

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_cudaopt.cache import cache_folder, write_atomically
+from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.errors import EnvironmentFault, HarnessError
 from pytest_cudaopt.wire import from_json
 
@@ -95,7 +95,7 @@ def find_toolchain(environ: Mapping[str, str] = os.environ) -> Toolchain:
     if (known := _recall(remembered)) is not None:
         return known
     found = _search(given)
-    write_atomically(remembered, json.dumps(asdict(found)).encode())
+    remember(remembered, json.dumps(asdict(found)).encode())
     return found
 
 

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "pytest_cudaopt"
 
 # A module imports from its own layer and those below.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "dtypes", "expressions", "wire", "cache"),
+    ("errors", "dtypes", "expressions", "wire", "durable", "cache"),
     (
         "__init__",
         "values",
@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "evaluation",
         "settings",
     ),
-    ("protocol", "harness", "toolchain", "device", "compile"),
+    ("protocol", "answers", "harness", "toolchain", "device", "compile"),
     ("reference", "validate", "prepare", "run", "measure"),
     ("pipeline", "replay"),
     ("report", "plots", "table", "verdict_json"),

@@ -110,6 +110,7 @@ def test_the_configured_results_folder_is_the_one_not_collected(project):
     project.write("out/run-001/test_made.py", "def test_made(): pass\n")
 
     assert ids_of(project.run("--collect-only", "-q", "out", "--optimize-results=out")) == []
+    assert ids_of(project.run("--collect-only", "-q", "out", "--optimize-results=other/../out")) == []
     assert ids_of(project.run("--collect-only", "-q", "out")) == ["out/run-001/test_made.py::test_made"]
 
 

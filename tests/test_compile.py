@@ -11,6 +11,7 @@ import pytest
 from judged_kernels import AXPY, axpy
 
 from pytest_cudaopt import compile as compile_module
+from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate, source_module
 from pytest_cudaopt.declare import Kernel
@@ -19,7 +20,7 @@ from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.harness import Harness
-from pytest_cudaopt.protocol import Answer, Compile, Request
+from pytest_cudaopt.protocol import Compile, Request
 
 
 @pytest.fixture

@@ -14,10 +14,11 @@ from types import SimpleNamespace
 import pytest
 
 from pytest_cudaopt import device as device_module
+from pytest_cudaopt.answers import Answer, AnswerStatus
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.errors import EnvironmentFault, HarnessError
 from pytest_cudaopt.finding import Finding, FindingKind
-from pytest_cudaopt.protocol import Answer, AnswerStatus, AskLimits
+from pytest_cudaopt.protocol import AskLimits
 
 
 def test_the_simulator_opens_and_says_what_it_models(sim: Device) -> None:
@@ -151,6 +152,7 @@ def test_an_unwritable_scratch_folder_is_the_environments_fault(
     ("kind", "complaint"),
     [
         (FindingKind.NO_NVRTC, "NVRTC: got no library. Install it: pip install"),
+        (FindingKind.IO_ERROR, "scratch files: got no library. Free some space"),
         (FindingKind.NO_DEVICE, "device 'sim': expected a device that can be opened, got no library"),
     ],
 )

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from pytest_cudaopt import harness
+from pytest_cudaopt.answers import AnswerStatus
 from pytest_cudaopt.errors import EnvironmentFault, HarnessError
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.harness import Harness, locate
-from pytest_cudaopt.protocol import AnswerStatus, AskLimits, Fill, Request
+from pytest_cudaopt.protocol import AskLimits, Fill, Request
 
 # What it does is the id of the request.
 SPEAKER = """

@@ -1,6 +1,7 @@
 """Items on a real device: what they report, and that pytest's own features work on them."""
 
 import contextlib
+import json
 import os
 import pty
 import re
@@ -141,6 +142,13 @@ def test_optimize_reports_the_run_and_keeps_the_checks(project):
     assert any(re.search(r"^  optimize +passed .* in 2 attempts$", line) for line in lines)
     assert any(line.strip() == "results/run-001" for line in lines)
     assert (project.path / "results/run-001/best.cu").is_file()
+
+
+def test_the_allowed_slowdown_is_recorded_with_the_run(project):
+    project.run("--optimize", "--optimize-allow-slower=5%", "--optimize-max-iterations=1", "-k", "optimize")
+
+    config = json.loads((project.path / "results/run-001/config.json").read_text())
+    assert config["options"]["allow_slower"] == pytest.approx(0.05)
 
 
 def test_a_wrong_start_is_not_optimised(project):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from judged_kernels import axpy, full_plan
 
+from pytest_cudaopt.answers import Answer, AnswerStatus, StepAnswer
 from pytest_cudaopt.compile import Compiled, compile_candidate
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import HarnessError
@@ -18,7 +19,7 @@ from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import measure
 from pytest_cudaopt.prepare import prepare
-from pytest_cudaopt.protocol import Answer, AnswerStatus, Request, StepAnswer
+from pytest_cudaopt.protocol import Request
 
 LAUNCH = LaunchConfiguration((2, 1, 1), (64, 1, 1))
 LATENCY = Latency(LatencyKind.MEASURED, 2.0, (1.0, 2.0, 3.0))

@@ -11,6 +11,7 @@ import pytest
 from judged_kernels import ALL_STAGES, AXPY, axpy, full_plan
 
 from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, bool_, case, f16, f32, f64, i32, kernel
+from pytest_cudaopt.answers import Answer, AnswerStatus
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceFault
@@ -18,7 +19,7 @@ from pytest_cudaopt.evaluation import Budget, CaseStatus, Evaluation, LatencyKin
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.harness import Harness
 from pytest_cudaopt.pipeline import evaluate
-from pytest_cudaopt.protocol import Answer, AnswerStatus, Launch, Request
+from pytest_cudaopt.protocol import Launch, Request
 
 
 def judge(kernel: Kernel, sim: Device, **changes: Any) -> Evaluation:

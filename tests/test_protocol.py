@@ -195,6 +195,15 @@ def test_limits_are_those_of_the_modelled_device(served: Served) -> None:
     assert (limits["multiprocessors"], limits["max_threads_per_block"]) == (132, 1024)
 
 
+def test_a_full_disk_is_not_an_invalid_request(served: Served, tmp_path: Path) -> None:
+    asked = saxpy_request(tmp_path)
+    (tmp_path / asked["steps"][-1]["file"]).symlink_to("/dev/full")
+    answer = served.ask(asked)
+    assert answer["status"] == "fault"
+    assert answer["fault"]["kind"] == "io_error"
+    assert "No space left on device" in answer["fault"]["message"]
+
+
 def test_a_fault_ends_the_request_and_names_line_array_and_thread(served: Served, tmp_path: Path) -> None:
     asked = saxpy_request(tmp_path)
     asked["steps"][3]["arguments"][3] = scalar_i32(101)

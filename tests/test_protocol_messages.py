@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_cudaopt.answers import Answer, AnswerStatus, parse_line
 from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f32, i64
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Diagnostic, LatencyKind, Resources
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.protocol import (
     Access,
-    Answer,
-    AnswerStatus,
     AskLimits,
     Buffer,
     BufferArgument,
@@ -38,7 +37,6 @@ from pytest_cudaopt.protocol import (
     SimOptions,
     Step,
     Write,
-    parse_line,
 )
 
 ARGUMENTS = (BufferArgument("x"), NullArgument(True), ScalarArgument("f32", "0000803f"))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from judged_kernels import axpy
 
+from pytest_cudaopt.answers import Answer, AnswerStatus, StepAnswer
 from pytest_cudaopt.compile import Compiled, compile_candidate
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
@@ -18,16 +19,7 @@ from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.prepare import PreparedCase, prepare
-from pytest_cudaopt.protocol import (
-    Access,
-    Answer,
-    AnswerStatus,
-    BufferArgument,
-    Read,
-    Request,
-    ScalarArgument,
-    StepAnswer,
-)
+from pytest_cudaopt.protocol import Access, BufferArgument, Read, Request, ScalarArgument
 from pytest_cudaopt.run import POISON, configure, run
 
 LAUNCH = LaunchConfiguration((2, 1, 1), (64, 1, 1), 128)

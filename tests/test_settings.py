@@ -141,3 +141,14 @@ def test_a_run_is_reproduced_with_its_own_flags_too():
         "--optimize-max-iterations=3",
         "--cudaopt-timeout=9.0",
     ]
+
+
+@pytest.mark.parametrize(("given", "fraction"), [("0", 0.0), ("2", 0.02), ("2.5", 0.025), ("10%", 0.1)])
+def test_a_percentage_is_read_with_or_without_its_sign(given, fraction):
+    assert resolve({"allow_slower": given}, {}, {}).allow_slower == pytest.approx(fraction)
+
+
+@pytest.mark.parametrize("given", ["-1", "two", "%", "1e9"])
+def test_what_is_no_percentage_is_refused(given):
+    with pytest.raises(SettingsError, match="a percentage of at least 0"):
+        resolve({"allow_slower": given}, {}, {})

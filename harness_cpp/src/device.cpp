@@ -36,6 +36,8 @@ const char* name_of(FaultKind kind) {
       return "no_device";
     case FaultKind::unknown_entry:
       return "unknown_entry";
+    case FaultKind::io_error:
+      return "io_error";
     case FaultKind::launch_error:
       return "launch_error";
     case FaultKind::invalid_request:

@@ -74,6 +74,7 @@ enum class FaultKind {
   no_nvrtc,
   no_device,
   unknown_entry,
+  io_error,
   launch_error,
   invalid_request,
 };

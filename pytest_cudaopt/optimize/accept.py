@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_cudaopt.durable import write_atomically
 from pytest_cudaopt.evaluation import LatencyKind
-from pytest_cudaopt.optimize.durable import write_atomically
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate

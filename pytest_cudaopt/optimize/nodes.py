@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage
-from pytest_cudaopt.optimize import closing, describe, ranking
+from pytest_cudaopt.optimize import closing, describe, evidence, ranking
 from pytest_cudaopt.optimize.accept import AcceptPolicy, accept
 from pytest_cudaopt.optimize.attempt import Attempt, Proposal, Verdict
 from pytest_cudaopt.optimize.run import Run
@@ -67,7 +67,7 @@ def decide(state: RunState, runtime: Runtime[Run]) -> RunState:
     # The history first: whatever goes wrong with the evidence, a judged attempt is not lost.
     run.folder.write_attempt(attempt, best)
     run.attempts.append(attempt)
-    closing.write_evidence(run, attempt, budget(run))
+    evidence.write(run, attempt, budget(run))
     run.progress(attempt)
     if number == 0 and not verdict.decision.is_kept:
         return {"stopped_because": StopReason.START_REJECTED, "stopped_detail": verdict.reason}
@@ -98,7 +98,7 @@ def finish(state: RunState, runtime: Runtime[Run]) -> RunState:
     run = runtime.context
     summary = run.summary(state["stopped_because"], state["stopped_detail"])
     if summary.best is not None:
-        closing.write_replays(run, summary.best, budget(run))
+        evidence.write_replays(run, summary.best, budget(run))
         winner = summary.best.candidate if summary.improved else None
         policy = AcceptPolicy(run.options.accept, run.options.accept_modelled)
         run.acceptance = accept(run.kernel.source, run.start.source, winner, summary.latency_kind, policy)

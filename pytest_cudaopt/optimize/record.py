@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_cudaopt.durable import append_line, sync_folder, write_atomically
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.optimize import describe
-from pytest_cudaopt.optimize.durable import append_line, sync_folder, write_atomically
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pytest_cudaopt.answers import AnswerStatus
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.evaluation import Latency
 from pytest_cudaopt.protocol import (
-    AnswerStatus,
     Argument,
     Buffer,
     BufferArgument,

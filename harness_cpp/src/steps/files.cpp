@@ -77,7 +77,8 @@ void Files::write(const std::string& name, const void* content, std::size_t byte
   const bool written = std::fwrite(content, 1, bytes, file.get()) == bytes;
   // Closing flushes: a full disk may show only here.
   if (std::fclose(file.release()) != 0 || !written) {
-    fail(what, path, "cannot be written: " + std::string(std::strerror(errno)) + ".");
+    throw Fault(FaultKind::io_error, what + ": file \"" + path + "\" cannot be written: " +
+                                         std::string(std::strerror(errno)));
   }
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_cudaopt.optimize.durable import append_line, write_atomically
+from pytest_cudaopt.durable import append_line, write_atomically
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:

@@ -1,0 +1,189 @@
+"""Answers of the harness as frozen dataclasses; `harness_cpp/PROTOCOL.md` says what each field means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from pytest_cudaopt import wire
+from pytest_cudaopt.errors import HarnessError
+from pytest_cudaopt.evaluation import Diagnostic, Latency, LatencyKind, Resources
+from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.protocol import Extent3, without_version
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a device allows one launch."""
+
+    name: str
+    multiprocessors: int
+    max_threads_per_block: int
+    max_shared_bytes: int
+    warp_size: int
+    max_grid: Extent3
+    max_block: Extent3
+    architecture: str
+
+
+@dataclass(frozen=True)
+class StepAnswer:
+    """What one step answered; only the fields of its kind are there."""
+
+    do: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+    resources: Mapping[str, Resources] = field(default_factory=dict)
+    lowered: Mapping[str, str] = field(default_factory=dict)
+    cubin_sha256: str | None = None
+    notes: tuple[str, ...] = ()
+    counters: Mapping[str, Any] | None = None
+    bytes: int | None = None
+    intact: bool | None = None
+    sha256: str | None = None
+    equal: bool | None = None
+    latency: Latency | None = None
+    limits: Limits | None = None
+
+
+class AnswerStatus(StrEnum):
+    """How a request ended."""
+
+    OK = "ok"
+    FAULT = "fault"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The harness's answer: one entry per step that finished, and the fault that ended the rest.
+
+    `fault_step` is the index of the step at fault, if one was.
+    """
+
+    id: str
+    nonce: str
+    status: AnswerStatus
+    device: str
+    steps: tuple[StepAnswer, ...] = ()
+    fault: Finding | None = None
+    fault_step: int | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def step(self, do: str) -> StepAnswer:
+        """Return the answer of the only step of kind `do`."""
+        found = [step for step in self.steps if step.do == do]
+        if len(found) != 1:
+            raise HarnessError(f"answer '{self.id}'", expected=f"one '{do}' step", got=str(len(found)))
+        return found[0]
+
+    @classmethod
+    def from_json(cls, value: Any) -> Answer:
+        """Read an answer; raise HarnessError naming what does not fit."""
+        raw = wire.from_json(_RawAnswer, without_version(value, "answer"), "answer")
+        fault, fault_step, diagnostics = _read_fault(raw.fault)
+        return cls(
+            id=raw.id,
+            nonce=raw.nonce,
+            status=raw.status,
+            device=raw.device,
+            steps=tuple(_read_step(step, f"answer.steps[{i}]") for i, step in enumerate(raw.steps)),
+            fault=fault,
+            fault_step=fault_step,
+            diagnostics=diagnostics,
+        )
+
+
+@dataclass(frozen=True)
+class HarnessVersion:
+    """What the harness says of itself."""
+
+    protocol: int
+    harness: str
+    isa: str
+
+
+def parse_line(text: str | bytes, what: str) -> Any:
+    """Parse one line of JSON; raise HarnessError showing what came instead, non-finite numbers included."""
+    try:
+        return json.loads(text, parse_constant=_reject_constant)
+    except ValueError as error:
+        shown = text[:200]
+        raise HarnessError(what, expected="one line of JSON", got=f"{shown!r} ({error})") from error
+
+
+@dataclass(frozen=True)
+class _RawAnswer:
+    id: str
+    nonce: str
+    status: AnswerStatus
+    device: str = ""
+    steps: tuple[Any, ...] = ()
+    fault: Any = None
+
+
+@dataclass(frozen=True)
+class _RawLatency:
+    median_ns: float
+    samples_ns: tuple[float, ...] = ()
+    bound: str | None = None
+    terms_ns: Mapping[str, float] = field(default_factory=dict)
+    occupancy: Mapping[str, Any] | None = None
+    blocks_sampled: int | None = None
+    blocks: int | None = None
+    counters: Mapping[str, Any] | None = None
+    spread: float | None = None
+
+
+def _read_step(value: Any, path: str) -> StepAnswer:
+    members = dict(value) if isinstance(value, dict) else {}
+    kind, latency = members.pop("kind", None), members.pop("latency", None)
+    step = wire.from_json(StepAnswer, members, path)
+    return step if latency is None else replace(step, latency=_read_latency(kind, latency, path))
+
+
+def _read_latency(kind: Any, value: Any, path: str) -> Latency:
+    raw = wire.from_json(_RawLatency, value, f"{path}.latency")
+    if not raw.median_ns > 0:
+        raise HarnessError(f"{path}.latency.median_ns", expected="a number > 0", got=repr(raw.median_ns))
+    return Latency(
+        kind=wire.from_json(LatencyKind, kind, f"{path}.kind"),
+        median_ns=raw.median_ns,
+        samples_ns=raw.samples_ns,
+        bound=raw.bound,
+        terms_ns=tuple(raw.terms_ns.items()),
+        occupancy=raw.occupancy,
+        counters=raw.counters,
+        spread=raw.spread,
+    )
+
+
+def _read_fault(value: Any) -> tuple[Finding | None, int | None, tuple[Diagnostic, ...]]:
+    if value is None:
+        return None, None, ()
+    diagnostics = value.get("diagnostics", []) if isinstance(value, dict) else []
+    return (
+        _read_finding(value),
+        value.get("step"),
+        wire.from_json(_Diagnostics, {"diagnostics": diagnostics}, "answer.fault").diagnostics,
+    )
+
+
+@dataclass(frozen=True)
+class _Diagnostics:
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def _read_finding(value: Any) -> Finding:
+    try:
+        return Finding.from_fault(value)
+    except (KeyError, TypeError, ValueError) as error:
+        raise HarnessError(
+            "answer.fault", expected="a fault with a known kind and a message", got=f"{value!r} ({error})"
+        ) from error
+
+
+def _reject_constant(text: str) -> None:
+    raise ValueError(f"non-finite number {text}")
