@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pytest_cudaopt import In, Out, case, f32, i32, kernel
+from pytest_cudaopt import In, Out, case, f32, i32, kernel, work
 
 
 @kernel(
@@ -17,6 +17,8 @@ from pytest_cudaopt import In, Out, case, f32, i32, kernel
     ],
     rtol=1e-5,
     atol=1e-7,
+    # Each element once in, once out: a row fits in shared memory or registers.
+    work=work(bytes="8 * rows * cols"),
 )
 def softmax(x=In(f32, "rows", "cols"), y=Out(f32, "rows", "cols"), rows=i32, cols=i32):
     """Row-wise softmax."""

@@ -10,14 +10,32 @@ from typing import Any
 
 from pytest_cudaopt import wire
 from pytest_cudaopt.errors import HarnessError
-from pytest_cudaopt.evaluation import Diagnostic, Latency, LatencyKind, Resources
+from pytest_cudaopt.evaluation import Diagnostic, Latency, LatencyKind, Resources, Sampling, SamplingMode
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.protocol import Extent3, without_version
 
 
 @dataclass(frozen=True)
+class GpuFacts:
+    """What the driver says of a GPU.
+
+    Clocks are the highest ones, 0 where it does not say; `driver` is the newest CUDA version it supports.
+    """
+
+    uuid: str
+    driver: tuple[int, int]
+    memory_bytes: int
+    free_bytes: int
+    l2_bytes: int
+    sm_clock_mhz: float
+    memory_clock_mhz: float
+    memory_bus_bits: int
+    guard_pages: bool
+
+
+@dataclass(frozen=True)
 class Limits:
-    """What a device allows one launch."""
+    """What a device allows one launch; `gpu` is there if it is one."""
 
     name: str
     multiprocessors: int
@@ -27,11 +45,16 @@ class Limits:
     max_grid: Extent3
     max_block: Extent3
     architecture: str
+    gpu: GpuFacts | None = None
 
 
 @dataclass(frozen=True)
 class StepAnswer:
-    """What one step answered; only the fields of its kind are there."""
+    """What one step answered; only the fields of its kind are there.
+
+    `mode`, `arms` (samples block after block), `launches` (of a batch, between two events) and `sm_clock_mhz`
+    (one per block) are of `interleave`.
+    """
 
     do: str
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -46,6 +69,10 @@ class StepAnswer:
     equal: bool | None = None
     latency: Latency | None = None
     limits: Limits | None = None
+    mode: SamplingMode | None = None
+    arms: tuple[Sampling, ...] = ()
+    launches: int = 1
+    sm_clock_mhz: tuple[float, ...] = ()
 
 
 class AnswerStatus(StrEnum):
@@ -60,7 +87,7 @@ class AnswerStatus(StrEnum):
 class Answer:
     """The harness's answer: one entry per step that finished, and the fault that ended the rest.
 
-    `fault_step` is the index of the step at fault, if one was.
+    `fault_step` is the index of the step at fault, if one was; `ending` says that the process ends now.
     """
 
     id: str
@@ -71,6 +98,7 @@ class Answer:
     fault: Finding | None = None
     fault_step: int | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    ending: bool = False
 
     def step(self, do: str) -> StepAnswer:
         """Return the answer of the only step of kind `do`."""
@@ -93,6 +121,7 @@ class Answer:
             fault=fault,
             fault_step=fault_step,
             diagnostics=diagnostics,
+            ending=raw.ending,
         )
 
 
@@ -121,13 +150,38 @@ class _RawAnswer:
     status: AnswerStatus
     device: str = ""
     steps: tuple[Any, ...] = ()
+    ending: bool = False
     fault: Any = None
 
 
 @dataclass(frozen=True)
-class _RawLatency:
+class _RawCaptured:
+    mode: SamplingMode
+    sample: int
+
+
+@dataclass(frozen=True)
+class _RawTiming:
+    """The latency a GPU answers."""
+
     median_ns: float
-    samples_ns: tuple[float, ...] = ()
+    mode: SamplingMode
+    cold: Sampling | None = None
+    batch: Sampling | None = None
+    batch_refused: str | None = None
+    warmup_launches: int | None = None
+    tick_ns: float | None = None
+    sm_clock_mhz: tuple[float, ...] = ()
+    contents: int = 1
+    captured: _RawCaptured | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _RawModel:
+    """The latency `sim` answers."""
+
+    median_ns: float
     bound: str | None = None
     terms_ns: Mapping[str, float] = field(default_factory=dict)
     occupancy: Mapping[str, Any] | None = None
@@ -141,23 +195,51 @@ def _read_step(value: Any, path: str) -> StepAnswer:
     members = dict(value) if isinstance(value, dict) else {}
     kind, latency = members.pop("kind", None), members.pop("latency", None)
     step = wire.from_json(StepAnswer, members, path)
+    for number, arm in enumerate(step.arms):
+        _require_positive(f"{path}.arms[{number}].median_ns", arm.median_ns)
     return step if latency is None else replace(step, latency=_read_latency(kind, latency, path))
 
 
 def _read_latency(kind: Any, value: Any, path: str) -> Latency:
-    raw = wire.from_json(_RawLatency, value, f"{path}.latency")
-    if not raw.median_ns > 0:
-        raise HarnessError(f"{path}.latency.median_ns", expected="a number > 0", got=repr(raw.median_ns))
+    at = f"{path}.latency"
+    if wire.from_json(LatencyKind, kind, f"{path}.kind") is LatencyKind.MODELLED:
+        model = wire.from_json(_RawModel, value, at)
+        _require_positive(f"{at}.median_ns", model.median_ns)
+        return Latency(
+            LatencyKind.MODELLED,
+            model.median_ns,
+            bound=model.bound,
+            terms_ns=tuple(model.terms_ns.items()),
+            occupancy=model.occupancy,
+            counters=model.counters,
+            spread=model.spread,
+        )
+    return _measured(wire.from_json(_RawTiming, value, at), at)
+
+
+def _measured(timing: _RawTiming, at: str) -> Latency:
+    _require_positive(f"{at}.median_ns", timing.median_ns)
+    chosen = timing.batch if timing.mode is SamplingMode.BATCH else timing.cold
+    if chosen is None:
+        raise HarnessError(at, expected=f"the samples of mode '{timing.mode}'", got="none")
     return Latency(
-        kind=wire.from_json(LatencyKind, kind, f"{path}.kind"),
-        median_ns=raw.median_ns,
-        samples_ns=raw.samples_ns,
-        bound=raw.bound,
-        terms_ns=tuple(raw.terms_ns.items()),
-        occupancy=raw.occupancy,
-        counters=raw.counters,
-        spread=raw.spread,
+        LatencyKind.MEASURED,
+        timing.median_ns,
+        mode=timing.mode,
+        cold=timing.cold,
+        batch=timing.batch,
+        batch_refused=timing.batch_refused,
+        warmup_launches=timing.warmup_launches,
+        tick_ns=timing.tick_ns,
+        sm_clock_mhz=timing.sm_clock_mhz,
+        contents=timing.contents,
+        notes=timing.notes,
     )
+
+
+def _require_positive(path: str, median_ns: float) -> None:
+    if not median_ns > 0:
+        raise HarnessError(path, expected="a number > 0", got=repr(median_ns))
 
 
 def _read_fault(value: Any) -> tuple[Finding | None, int | None, tuple[Diagnostic, ...]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_cudaopt.cases import Case, derived_seed
@@ -66,6 +67,22 @@ def bind(kernel: Kernel, one: Case) -> Arguments:
                 at=error.at or kernel.location,
             ) from error
     return Arguments(sizes, shapes, arrays, scalars)
+
+
+def bind_again(kernel: Kernel, one: Case, bound: Arguments, draw: int) -> Arguments:
+    """Draw other array contents for the same launch: shapes and scalars are those of `bound`.
+
+    They are those of `case_of_draw`. Arrays whose source ignores its generator stay as they are. Raises
+    DeclarationError as `bind` does.
+    """
+    drawn = bind(kernel, case_of_draw(kernel, one, draw))
+    return Arguments(drawn.sizes, drawn.shapes, drawn.arrays, bound.scalars)
+
+
+def case_of_draw(kernel: Kernel, one: Case, draw: int) -> Case:
+    """Return the case with a seed of its own for each `draw`, derived from its present one."""
+    text = f"{derived_seed(kernel.name, one)}/draw {draw}"
+    return replace(one, seed=int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little"))
 
 
 def needed_bytes(kernel: Kernel, one: Case) -> int:

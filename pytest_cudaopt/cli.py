@@ -11,8 +11,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from operator import attrgetter
 from pathlib import Path
@@ -22,11 +22,14 @@ from rich.console import Console
 from rich.text import Text
 
 from pytest_cudaopt import doctor, harness, toolchain
+from pytest_cudaopt.achieved import Achieved, achieved_by_case
 from pytest_cudaopt.device import open_required
 from pytest_cudaopt.doctor import State
 from pytest_cudaopt.errors import CudaoptError, SourceError, why_unreadable
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.load import load_kernel
+from pytest_cudaopt.peak_rows import examine_peaks
+from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.report import describe_error, describe_evaluation
 from pytest_cudaopt.settings import OPTIONS, Settings, resolve
@@ -39,7 +42,8 @@ if TYPE_CHECKING:
     from pytest_cudaopt.report import Failure
 
 # What a check depends on; the rest is for runs of pytest.
-_SHARED_OPTIONS = ("device", "threads", "require", "timeout_s")
+_SHARED_OPTIONS = ("device", "threads", "require", "timeout_s", "samples", "warmup", "relative_error")
+_DOCTOR_OPTIONS = ("results", "device")
 
 
 class Exit(IntEnum):
@@ -66,6 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     doctor = commands.add_parser("doctor", help="say what is found, what is missing and what to do")
+    doctor.add_argument(
+        "--peaks", action="store_true", help="measure the GPU's peaks, which percentages then refer to"
+    )
     check = commands.add_parser("check", help="judge a kernel, or another source for it")
     check.add_argument("kernel", metavar="MODULE::KERNEL", help="such as test_softmax.py::softmax")
     check.add_argument("candidate", metavar="CANDIDATE.cu", nargs="?", help="judge this source instead")
@@ -76,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     for option in OPTIONS:
         if option.field in _SHARED_OPTIONS:
             check.add_argument(option.cli_flag, dest=option.field, metavar=option.metavar, help=option.help)
-        if option.field == "results":
+        if option.field in _DOCTOR_OPTIONS:
             doctor.add_argument(option.cli_flag, dest=option.field, metavar=option.metavar, help=option.help)
     return parser
 
@@ -87,7 +94,11 @@ def _settings(given: argparse.Namespace) -> Settings:
 
 
 def _doctor(given: argparse.Namespace) -> Exit:
-    rows = doctor.examine(Path.cwd() / _settings(given).results, os.environ)
+    settings = _settings(given)
+    rows = doctor.examine(Path.cwd() / settings.results, os.environ)
+    if given.peaks and doctor.is_healthy(rows):
+        with open_required(settings) as device:
+            rows += examine_peaks(device)
     _say(_doctor_lines(rows))
     return Exit.YES if doctor.is_healthy(rows) else Exit.NO
 
@@ -99,7 +110,7 @@ def _check(given: argparse.Namespace) -> Exit:
     elif judged.failure is not None:
         _say(judged.failure.text)
     elif judged.evaluation is not None:
-        _say(_accepted_lines(judged.evaluation))
+        _say(_accepted_lines(judged.evaluation, judged.done))
     if judged.status is Status.ACCEPTED:
         return Exit.YES
     return Exit.NOT_JUDGED if judged.status is Status.NOT_JUDGED else Exit.NO
@@ -112,6 +123,7 @@ class _Judged:
     status: Status
     evaluation: Evaluation | None = None
     failure: Failure | None = None
+    done: Mapping[str, Achieved] = field(default_factory=dict)
 
 
 def _judge(given: argparse.Namespace) -> _Judged:
@@ -129,12 +141,13 @@ def _judge(given: argparse.Namespace) -> _Judged:
         # Directives that cannot be read are the candidate's fault.
         return _Judged(Status.COMPILE_ERROR, failure=describe_error(error, here))
     try:
-        evaluation = _evaluate(kernel, candidate, settings)
+        evaluation, done = _evaluate(kernel, candidate, settings)
     except CudaoptError as error:
         return _Judged(Status.NOT_JUDGED, failure=describe_error(error, here))
     if evaluation.accepted:
-        return _Judged(evaluation.status, evaluation)
-    return _Judged(evaluation.status, evaluation, describe_evaluation(kernel, candidate, evaluation, here))
+        return _Judged(evaluation.status, evaluation, done=done)
+    failure = describe_evaluation(kernel, candidate, evaluation, here)
+    return _Judged(evaluation.status, evaluation, failure, done)
 
 
 def _read_candidate(path: Path) -> str:
@@ -146,16 +159,26 @@ def _read_candidate(path: Path) -> str:
         ) from error
 
 
-def _evaluate(kernel: Kernel, candidate: Candidate, settings: Settings) -> Evaluation:
-    plan = Plan((Stage.COMPILE, Stage.CHECK, Stage.MEASURE), kernel.cases, budget=Budget(settings.timeout_s))
+def _evaluate(
+    kernel: Kernel, candidate: Candidate, settings: Settings
+) -> tuple[Evaluation, dict[str, Achieved]]:
+    plan = Plan(
+        (Stage.COMPILE, Stage.CHECK, Stage.MEASURE),
+        kernel.cases,
+        budget=Budget(settings.timeout_s),
+        warmup=settings.warmup,
+        samples=settings.samples,
+        relative_error=settings.relative_error,
+    )
     # References and value callables are user code, and may print.
     with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):
-        return evaluate(kernel, candidate, plan, device)
+        evaluation = evaluate(kernel, candidate, plan, device)
+        return evaluation, achieved_by_case(kernel, evaluation, known_peaks(device))
 
 
 def _judged_json(judged: _Judged) -> dict[str, object]:
     if judged.evaluation is not None:
-        return evaluation_json(judged.evaluation)
+        return evaluation_json(judged.evaluation, judged.done)
     assert judged.failure is not None  # noqa: S101 - there is a verdict or a reason for none
     return failure_json(judged.failure, judged.status)
 
@@ -180,11 +203,11 @@ def _graph(given: argparse.Namespace) -> Exit:
 _COMMANDS = {"doctor": _doctor, "check": _check, "replay": _replay, "graph": _graph}
 
 
-def _accepted_lines(evaluation: Evaluation) -> Text:
+def _accepted_lines(evaluation: Evaluation, done: Mapping[str, Achieved]) -> Text:
     text = Text(f"{evaluation.kernel}: accepted on {evaluation.device}\n")
-    for line in table_lines(rows_of(evaluation))[1:]:
+    for line in table_lines(rows_of(evaluation, done))[1:]:
         for piece, mood in line:
-            text.append(piece, style="green" if mood is Mood.GOOD else "")
+            text.append(piece, style=_STYLES.get(mood, ""))
         text.append("\n")
     text.rstrip()
     return text
@@ -203,6 +226,7 @@ def _doctor_lines(rows: Sequence[doctor.Row]) -> Text:
     return lines
 
 
+_STYLES = {Mood.GOOD: "green", Mood.WARNING: "yellow"}
 _COLOURS = {State.FOUND: "green", State.ABSENT: "yellow", State.MISSING: "red"}
 
 

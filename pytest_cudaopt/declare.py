@@ -27,6 +27,7 @@ from pytest_cudaopt.parameters import Marker, Parameter, Role
 
 Reference = Callable[..., Any]
 _IDENTIFIER = re.compile(r"^[A-Za-z_]\w*$")
+_TOUCHED = "touched"
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,35 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Work:
-    """What a launch has to do at least: floating-point operations and bytes moved."""
+    """What a launch has to do at least: floating-point operations and bytes moved to or from memory.
+
+    `bytes_touched` asks for the bytes to be counted instead; where nothing counts them they stay unknown.
+    """
 
     flops: Expression | None = None
     bytes: Expression | None = None
+    bytes_touched: bool = False
+
+
+@dataclass(frozen=True)
+class Amount:
+    """The work of one launch; None where it is unknown."""
+
+    flops: int | None = None
+    bytes: int | None = None
 
 
 def work(*, flops: str | int | None = None, bytes: str | int | None = None) -> Work:
-    """Declare a launch's work as expressions over sizes."""
+    """Declare a launch's least work as expressions over sizes; `bytes="touched"` leaves them to be counted.
+
+    Too high a number makes an honest kernel look impossibly fast: count each byte read once and each byte
+    written once.
+    """
+    touched = bytes == _TOUCHED
     return Work(
         None if flops is None else expressions.parse(flops),
-        None if bytes is None else expressions.parse(bytes),
+        None if bytes is None or touched else expressions.parse(bytes),
+        touched,
     )
 
 
@@ -112,6 +131,22 @@ class Kernel:
         for name, expression in self.derived:
             values[name] = expression.evaluate(values)
         return values
+
+    def work_at(self, one: Case) -> Amount:
+        """Return the case's declared work; raise DeclarationError where an expression has no value."""
+        sizes = self.all_sizes(one)
+        try:
+            return Amount(
+                None if self.work.flops is None else self.work.flops.evaluate(sizes),
+                None if self.work.bytes is None else self.work.bytes.evaluate(sizes),
+            )
+        except CudaoptError as error:
+            raise DeclarationError(
+                f"kernel '{self.name}' at {one}: work: {error.what}",
+                expected=error.expected,
+                got=error.got,
+                at=self.location,
+            ) from error
 
     def read_directives(self) -> Directives:
         """Read the source's directives; raise SourceError if the file is missing."""

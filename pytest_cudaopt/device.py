@@ -1,31 +1,34 @@
-"""A device to judge on: its harness process, its limits, and a scratch folder for arrays."""
+"""A device to judge on: which one, its harness process, its limits, a scratch folder, turns on a GPU."""
 
 from __future__ import annotations
 
-import fcntl
 import os
+import re
 import secrets
-import shutil
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from pytest_cudaopt import harness, toolchain
+from pytest_cudaopt import driver, gpu_state, harness, toolchain
 from pytest_cudaopt.answers import Answer, Limits
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.gpu_lock import GpuLock, lock_of
+from pytest_cudaopt.gpu_state import GpuState
 from pytest_cudaopt.harness import Harness
 from pytest_cudaopt.protocol import AskLimits, Request, SimOptions
+from pytest_cudaopt.scratch import make_scratch, remove_scratch
 from pytest_cudaopt.settings import DEVICE_SELECTOR, Settings
 from pytest_cudaopt.toolchain import Toolchain
 
-_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - only inside a folder made by mkdtemp
-# Containers often get 64 MB of it, too little for one large array.
-_LEAST_SHARED_MEMORY_BYTES = 1 << 30
-_SCRATCH_PREFIX = "cudaopt-"
-_LOCK = "lock"
+_FIRST_GPU = "cuda:0"
+# Timed beside another's kernels, their times would be wrong.
+_TIMING = frozenset({"measure", "interleave"})
+_OFF_THE_GPU = frozenset({"compile", "limits"})
+_XDIST_WORKER = re.compile(r"^gw(\d+)$")
+_USE_SIM = "Use --cudaopt-device sim, which needs no GPU"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,8 @@ class Device:
     """An opened device.
 
     `selector` is what requests name (`sim`, `cuda:0`), `description` what the harness calls it; `note`
-    says how `auto` was decided.
+    says how `auto` was decided. `gpu_lock` gives turns on a GPU (None on `sim`, or where no file can be
+    locked).
     """
 
     selector: str
@@ -44,6 +48,7 @@ class Device:
     scratch: Path
     sim: SimOptions = field(default_factory=SimOptions)
     note: str = ""
+    gpu_lock: GpuLock | None = None
     _lock: int = field(default=-1, repr=False)
 
     def __enter__(self) -> Device:
@@ -68,9 +73,11 @@ class Device:
     def ask(self, request: Request) -> Answer:
         """Return the harness's answer; a fault of the machine's raises instead.
 
-        Raises EnvironmentFault for a missing NVRTC or device, or files that cannot be written.
+        Waits for its turn on a GPU. Raises EnvironmentFault for a missing NVRTC or device, or files that
+        cannot be written.
         """
-        answer = self.harness.ask(request)
+        with self._turn(request):
+            answer = self.harness.ask(request)
         fault = answer.fault
         if fault is not None and fault.kind is FindingKind.NO_NVRTC:
             raise EnvironmentFault("NVRTC", got=fault.message, next_step=f"Install it: {toolchain.INSTALL}")
@@ -81,16 +88,26 @@ class Device:
                 next_step="Free some space, or point TMPDIR at another folder",
             )
         if fault is not None and fault.kind is FindingKind.NO_DEVICE:
-            raise _unavailable(self.selector, fault)
+            raise _unavailable(request.device, fault)
         return answer
+
+    def gpu_state(self) -> GpuState | None:
+        """Return what may disturb a measurement now; None on `sim` or without NVML. Takes milliseconds."""
+        if self.limits.gpu is None:
+            return None
+        return gpu_state.read(self.limits.gpu.uuid, self.harness.pid)
 
     def close(self) -> None:
         """End the harness and remove the scratch folder."""
         self.harness.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
-        if self._lock >= 0:
-            os.close(self._lock)
-            object.__setattr__(self, "_lock", -1)
+        remove_scratch(self.scratch, self._lock)
+        object.__setattr__(self, "_lock", -1)
+
+    def _turn(self, request: Request) -> AbstractContextManager[None]:
+        steps = {step.DO for step in request.steps}
+        if self.gpu_lock is None or request.device == "sim" or steps <= _OFF_THE_GPU:
+            return nullcontext()
+        return self.gpu_lock.held(alone=bool(steps & _TIMING))
 
 
 def open_device(
@@ -98,39 +115,95 @@ def open_device(
 ) -> Device:
     """Open `auto`, `sim` or `cuda:N`; `threads` of 0 means all cores, `model` names the GPU `sim` models.
 
-    Raises EnvironmentFault for an unknown or absent device, no NVRTC, or no harness.
+    `auto` is a GPU if one can be opened: the first that is visible, or for a worker of pytest-xdist the one
+    of its number. Raises EnvironmentFault for an unknown or absent device, no NVRTC, or no harness.
     """
     if not DEVICE_SELECTOR.match(selector):
         raise EnvironmentFault("device", expected="auto, sim or cuda:N (such as cuda:0)", got=f"'{selector}'")
-    chosen = "sim" if selector == "auto" else selector
-    note = "auto: sim, since this version does not run on GPUs yet" if selector == "auto" else ""
-    tools = toolchain.find_toolchain(environ)
-    process = Harness(harness.locate(environ), Path(tools.nvrtc))
-    scratch, lock = _make_scratch()
+    sim = SimOptions(threads=threads, model=model)
+    if selector == "sim":
+        return _open(("sim",), toolchain.find_toolchain(environ), sim, environ)
+    version = driver.driver_version(environ)
+    if selector != "auto":
+        if version is None:
+            raise _no_driver(selector, environ)
+        return _open((selector,), toolchain.find_toolchain(environ, version), sim, environ)
+    if version is None:
+        reason = f"no CUDA driver ({driver.library(environ)})"
+        return _open(("sim",), toolchain.find_toolchain(environ), sim, environ, reason)
     try:
-        sim = SimOptions(threads=threads, model=model)
-        description, limits = _ask_limits(process, chosen, sim)
-        return Device(chosen, description, limits, process, tools, scratch, sim, note, lock)
-    except BaseException:
-        process.close()
-        shutil.rmtree(scratch, ignore_errors=True)
-        os.close(lock)
-        raise
+        tools = toolchain.find_toolchain(environ, version)
+    except EnvironmentFault as fault:
+        # Told in the note: a GPU that stays idle unnoticed would pass for a tested one.
+        reason = f"there is a CUDA driver, but: {fault}"
+        return _open(("sim",), toolchain.find_toolchain(environ), sim, environ, reason)
+    return _open((*_gpus(environ), "sim"), tools, sim, environ)
 
 
 def open_required(settings: Settings) -> Device:
     """Open the device `settings` asks for; raise EnvironmentFault if it is not the required kind."""
     device = open_device(settings.device, threads=settings.threads)
     if "gpu" in settings.require and not device.selector.startswith("cuda"):
-        description = device.description
+        got = f"{device.description}, chosen by --cudaopt-device={settings.device}"
         device.close()
         raise EnvironmentFault(
             "--cudaopt-require=gpu",
             expected="kernels to run on a GPU",
-            got=f"{description}, chosen by --cudaopt-device={settings.device}",
+            got=f"{got} ({device.note})" if device.note else got,
             next_step="Run where there is a GPU, or leave the requirement out",
         )
     return device
+
+
+def _gpus(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the GPUs `auto` tries, within what CUDA_VISIBLE_DEVICES leaves visible."""
+    worker = _XDIST_WORKER.match(environ.get("PYTEST_XDIST_WORKER", ""))
+    if worker is None:
+        return (_FIRST_GPU,)
+    number = driver.visible_count(environ)
+    if number is None:
+        number = gpu_state.count()
+    # Fewer may be visible than are listed or present.
+    return tuple(dict.fromkeys((f"cuda:{int(worker[1]) % (number or 1)}", _FIRST_GPU)))
+
+
+def _open(
+    wanted: Sequence[str],
+    tools: Toolchain,
+    sim: SimOptions,
+    environ: Mapping[str, str],
+    reason: str = "",
+) -> Device:
+    """Open the first of `wanted` that can be; the last one's fault raises. One process serves all attempts.
+
+    `reason` is why `auto` did not try a GPU.
+    """
+    process = Harness(harness.locate(environ), Path(tools.nvrtc), environ.get(driver.VARIABLE))
+    scratch, lock = make_scratch()
+    try:
+        selector, description, limits, faults = _first_answering(process, wanted, sim)
+        is_auto = bool(reason) or len(wanted) > 1
+        reasons = "; ".join(text for text in (reason, *faults) if text)
+        note = f"auto: {selector}{f', {reasons}' if reasons else ''}" if is_auto else ""
+        turns = None if limits.gpu is None else lock_of(limits.gpu.uuid, environ)
+        return Device(selector, description, limits, process, tools, scratch, sim, note, turns, lock)
+    except BaseException:
+        process.close()
+        remove_scratch(scratch, lock)
+        raise
+
+
+def _first_answering(
+    process: Harness, wanted: Sequence[str], sim: SimOptions
+) -> tuple[str, str, Limits, list[str]]:
+    faults: list[str] = []
+    for selector in wanted[:-1]:
+        try:
+            return selector, *_ask_limits(process, selector, sim), faults
+        except EnvironmentFault as fault:
+            # Without the harness's next step: there is a device to go on with.
+            faults.append(f"{selector} cannot be opened: {(fault.got or '').partition('. ')[0]}")
+    return wanted[-1], *_ask_limits(process, wanted[-1], sim), faults
 
 
 def _ask_limits(process: Harness, selector: str, sim: SimOptions) -> tuple[str, Limits]:
@@ -145,57 +218,22 @@ def _ask_limits(process: Harness, selector: str, sim: SimOptions) -> tuple[str, 
 
 
 def _unavailable(selector: str, fault: Finding) -> EnvironmentFault:
+    # The message of an absent device says what to do.
     is_absent = fault.kind is FindingKind.NO_DEVICE
+    message = fault.message.rstrip(".")
     return EnvironmentFault(
         f"device '{selector}'",
         expected="a device that can be opened",
-        got=fault.message if is_absent else f"{fault.kind}: {fault.message}",
-        next_step="Use --cudaopt-device sim, which needs no GPU" if selector != "sim" else None,
+        got=message if is_absent else f"{fault.kind}: {message}",
+        next_step=None if is_absent or selector == "sim" else _USE_SIM,
     )
 
 
-def _make_scratch() -> tuple[Path, int]:
-    parent = _scratch_parent()
-    _remove_abandoned(parent)
-    try:
-        while True:
-            folder = Path(tempfile.mkdtemp(prefix=_SCRATCH_PREFIX, dir=parent))
-            lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if (folder / _LOCK).exists():
-                return folder, lock
-            # Another process took it for abandoned before it was locked.
-            os.close(lock)
-    except OSError as error:
-        raise EnvironmentFault(
-            f"scratch folder in {parent}",
-            expected="a folder that can be written",
-            got=error.strerror or str(error),
-            next_step="Free some space, or point TMPDIR at another folder",
-        ) from error
-
-
-def _scratch_parent() -> Path:
-    fallback = Path(tempfile.gettempdir())
-    try:
-        roomy = shutil.disk_usage(_SHARED_MEMORY).free >= _LEAST_SHARED_MEMORY_BYTES
-    except OSError:
-        return fallback
-    return _SHARED_MEMORY if roomy and os.access(_SHARED_MEMORY, os.W_OK | os.X_OK) else fallback
-
-
-def _remove_abandoned(parent: Path) -> None:
-    """Remove scratch folders of killed processes: nobody holds their lock any more."""
-    for folder in parent.glob(f"{_SCRATCH_PREFIX}*"):
-        try:
-            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            # Somebody else's, or one that is being made just now.
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-        except OSError:
-            continue
-        finally:
-            os.close(lock)
+def _no_driver(selector: str, environ: Mapping[str, str]) -> EnvironmentFault:
+    named = f"{driver.VARIABLE}={driver.library(environ)}, which is none that works"
+    return EnvironmentFault(
+        f"device '{selector}'",
+        expected="an NVIDIA GPU and its driver",
+        got=named if environ.get(driver.VARIABLE) else f"no CUDA driver ({driver.library(environ)})",
+        next_step=_USE_SIM,
+    )

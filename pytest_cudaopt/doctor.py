@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import platform
 import sys
 import tempfile
@@ -12,13 +11,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from pytest_cudaopt import __version__, harness, toolchain
+from pytest_cudaopt.answers import GpuFacts
 from pytest_cudaopt.cache import cache_folder
-from pytest_cudaopt.device import open_device
+from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.errors import CudaoptError
+from pytest_cudaopt.gpu_state import GpuState, doubts
 
 _LEAST_PYTHON = (3, 11)
-_DRIVER = "libcuda.so.1"
-_CUDA_SUCCESS = 0
 
 
 class State(StrEnum):
@@ -48,11 +47,12 @@ def examine(results: Path, environ: Mapping[str, str]) -> list[Row]:
         _guarded("CUDA headers", lambda: _headers_row(environ)),
     ]
     # Without these it cannot answer, which would only repeat their advice.
-    sim = [_guarded("sim", lambda: _sim_row(environ))] if is_healthy(needed) else []
+    devices: list[Row] = []
+    if is_healthy(needed):
+        devices = [_guarded("sim", lambda: _sim_row(environ)), *_auto_rows(environ)]
     return [
         *needed,
-        *sim,
-        driver_row(),
+        *devices,
         folder_row(
             "cache folder", cache_folder(environ), State.ABSENT, "Set XDG_CACHE_HOME to one that can be"
         ),
@@ -72,18 +72,28 @@ def python_row(version: tuple[int, int]) -> Row:
     return Row("Python", State.FOUND, detail)
 
 
-def driver_row(library: str = _DRIVER) -> Row:
-    """Ask the CUDA driver for GPUs; without one, kernels run on `sim`."""
-    without = "kernels run on sim"
-    try:
-        driver = ctypes.CDLL(library)
-    except OSError:
-        return Row("GPU", State.ABSENT, f"no CUDA driver ({library}): {without}")
-    count = ctypes.c_int(0)
-    if driver.cuInit(0) != _CUDA_SUCCESS or driver.cuDeviceGetCount(ctypes.byref(count)) != _CUDA_SUCCESS:
-        return Row("GPU", State.ABSENT, f"the CUDA driver finds none: {without}")
-    detail = f"{count.value} behind {library}; this version does not use them: {without}"
-    return Row("GPU", State.FOUND if count.value else State.ABSENT, detail)
+def gpu_row(device: Device) -> Row:
+    """Say which GPU was opened; on `sim`, why none was."""
+    facts = device.limits.gpu
+    if facts is not None:
+        return Row("GPU", State.FOUND, _gpu_detail(device, facts))
+    reason = device.note.partition(", ")[2]
+    return Row("GPU", State.ABSENT, f"{reason or 'none'}: kernels run on sim")
+
+
+def nvml_row(state: GpuState | None) -> Row:
+    """Say whether disturbed measurements can be noticed on a GPU, and what NVML says of it now."""
+    if state is None:
+        advice = "Install the driver's NVML (libnvidia-ml.so.1) and cuda-bindings to be warned of throttling"
+        return Row("NVML", State.ABSENT, "does not know this GPU: disturbances go unnoticed", advice)
+    told = {
+        "SM clock": state.sm_clock_mhz and f"{state.sm_clock_mhz} of {state.max_sm_clock_mhz or '?'} MHz",
+        "temperature": state.temperature_c and f"{state.temperature_c} C",
+        "power": state.power_w and f"{state.power_w:.0f} W",
+        "MIG": "on" if state.mig else None,
+    }
+    detail = ", ".join(f"{what} {value}" for what, value in told.items() if value)
+    return Row("NVML", State.FOUND, detail or "answers", "; ".join(doubts(state, None, (), None)))
 
 
 def folder_row(what: str, folder: Path, state_if_not: State, advice: str) -> Row:
@@ -101,9 +111,11 @@ def _guarded(what: str, look: Callable[[], Row]) -> Row:
     try:
         return look()
     except CudaoptError as error:
-        return Row(
-            what, State.MISSING, f"{error.what}: {error.got or ''}".rstrip(": "), error.next_step or ""
-        )
+        return _error_row(what, error)
+
+
+def _error_row(what: str, error: CudaoptError) -> Row:
+    return Row(what, State.MISSING, f"{error.what}: {error.got or ''}".rstrip(": "), error.next_step or "")
 
 
 def _harness_row(environ: Mapping[str, str]) -> Row:
@@ -129,3 +141,27 @@ def _headers_row(environ: Mapping[str, str]) -> Row:
 def _sim_row(environ: Mapping[str, str]) -> Row:
     with open_device("sim", environ=environ) as device:
         return Row("sim", State.FOUND, f"{device.description} answers")
+
+
+def _auto_rows(environ: Mapping[str, str]) -> list[Row]:
+    try:
+        with open_device("auto", environ=environ) as device:
+            rows = [Row("auto", State.FOUND, device.note.removeprefix("auto: ")), gpu_row(device)]
+            if device.limits.gpu is not None:
+                rows += [_gpu_nvrtc_row(device), nvml_row(device.gpu_state())]
+            return rows
+    except CudaoptError as error:
+        return [_error_row("auto", error)]
+
+
+def _gpu_detail(device: Device, facts: GpuFacts) -> str:
+    return (
+        f"{device.description}, {device.limits.architecture}, {facts.memory_bytes / 2**30:.1f} GiB, "
+        f"driver for CUDA {facts.driver[0]}.{facts.driver[1]}, {facts.uuid}"
+    )
+
+
+def _gpu_nvrtc_row(device: Device) -> Row:
+    chosen = device.toolchain
+    detail = f"{chosen.nvrtc}, version {chosen.version[0]}.{chosen.version[1]}"
+    return Row("NVRTC for GPU", State.FOUND, detail, chosen.mismatch or "")

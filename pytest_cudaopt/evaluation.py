@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -37,7 +38,8 @@ class Budget:
 class Plan:
     """Which stages to run on which cases. Stages run in the chain's order and stop at the first failure.
 
-    MEASURE runs on those of `cases` that declare `measure=True`. `warmup` and `samples` count launches.
+    MEASURE runs on those of `cases` that declare `measure=True`. `warmup` and `samples` count launches;
+    a `relative_error` above 0 asks for more samples until the median's standard error is below that share.
     With `stop_at_first` a stage stops at its first failing case, and the cases after it are missing from
     the evaluation.
     """
@@ -48,6 +50,7 @@ class Plan:
     budget: Budget = Budget()
     warmup: int = 10
     samples: int = 100
+    relative_error: float = 0.0
     stop_at_first: bool = False
 
     @property
@@ -131,18 +134,66 @@ class LatencyKind(StrEnum):
     MODELLED = "modelled"
 
 
+class SamplingMode(StrEnum):
+    """How samples were taken: `cold` flushes the L2 before each launch, `batch` times graphs of launches."""
+
+    COLD = "cold"
+    BATCH = "batch"
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Times of one mode in ns; of `batch`, per launch.
+
+    `launches` is how many lie between two events, `copies` over how many copies of the buffers they rotate,
+    `floor_ns` what an empty kernel takes when measured the same way (None: not measured).
+    """
+
+    median_ns: float
+    samples_ns: tuple[float, ...]
+    launches: int = 1
+    copies: int = 1
+    floor_ns: float | None = None
+
+    @property
+    def relative_iqr(self) -> float:
+        """The interquartile range over the median."""
+        if len(self.samples_ns) < 2:
+            return 0.0
+        low, _, high = statistics.quantiles(self.samples_ns, n=4, method="inclusive")
+        return (high - low) / self.median_ns
+
+
 @dataclass(frozen=True)
 class Latency:
-    """The latency of one case. Model fields are None or empty when measured."""
+    """The latency of one case. Fields of the other kind are None or empty.
+
+    Measured: `median_ns` is that of `mode`; the other mode stands beside it and is never mixed in.
+    `notes` are sentences about what makes the number doubtful.
+    """
 
     kind: LatencyKind
     median_ns: float
-    samples_ns: tuple[float, ...] = ()
+    mode: SamplingMode | None = None
+    cold: Sampling | None = None
+    batch: Sampling | None = None
+    batch_refused: str | None = None
+    warmup_launches: int | None = None
+    tick_ns: float | None = None
+    sm_clock_mhz: tuple[float, ...] = ()
+    contents: int = 1
+    notes: tuple[str, ...] = ()
     bound: str | None = None
     terms_ns: tuple[tuple[str, float], ...] = ()
     occupancy: Mapping[str, Any] | None = None
     counters: Mapping[str, Any] | None = None
     spread: float | None = None
+
+    @property
+    def samples_ns(self) -> tuple[float, ...]:
+        """The samples `median_ns` is the median of; empty if modelled."""
+        chosen = self.batch if self.mode is SamplingMode.BATCH else self.cold
+        return chosen.samples_ns if chosen is not None else ()
 
 
 class CaseStatus(StrEnum):
@@ -151,6 +202,7 @@ class CaseStatus(StrEnum):
     PASSED = "passed"
     WRONG = "wrong"
     FAULT = "fault"
+    FINDING = "finding"
     UNSUPPORTED = "unsupported"
 
 
@@ -159,7 +211,7 @@ class CaseOutcome:
     """What happened at one case.
 
     `latency` is there if the case was measured; `counters` are those of the checked launch, where the
-    device counts.
+    device counts. `note` says which launch the comparisons are of, if not of the checked one.
     """
 
     case: Case
@@ -170,6 +222,7 @@ class CaseOutcome:
     finding: Finding | None = None
     latency: Latency | None = None
     counters: Mapping[str, Any] | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)

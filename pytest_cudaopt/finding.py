@@ -29,6 +29,7 @@ class FindingKind(StrEnum):
     LAUNCH_ERROR = "launch_error"
     HARNESS_CRASH = "harness_crash"
     INVALID_REQUEST = "invalid_request"
+    IMPLAUSIBLE = "implausible"
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,11 @@ class Finding:
     space: str | None = None
     block: tuple[int, int, int] | None = None
     thread: tuple[int, int, int] | None = None
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it is known which instruction did it."""
+        return self.line is not None or self.instruction is not None
 
     @classmethod
     def from_fault(cls, fault: Mapping[str, Any]) -> Finding:

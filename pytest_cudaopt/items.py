@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
+from pytest_cudaopt.achieved import achieved_by_case
 from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.evaluation import Budget, CaseStatus, Plan, Stage, Status
+from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.report import Failure
 from pytest_cudaopt.table import Row, RowStage
@@ -67,18 +69,27 @@ def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
 
 
 def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
-    budget = Budget(timeout_s=session.settings.timeout_s)
-    plan = Plan((Stage.COMPILE, _STAGES[work.stage]), (case,), budget=budget)
+    settings, device = session.settings, session.device()
+    plan = Plan(
+        (Stage.COMPILE, _STAGES[work.stage]),
+        (case,),
+        budget=Budget(timeout_s=settings.timeout_s),
+        warmup=settings.warmup,
+        samples=settings.samples,
+        relative_error=settings.relative_error,
+    )
     candidate = work.kernel.start()
-    evaluation = evaluate(work.kernel, candidate, plan, session.device())
+    evaluation = evaluate(work.kernel, candidate, plan, device)
     row = replace(work.row, device=evaluation.device)
     if evaluation.status is Status.NOT_JUDGED:
         return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
     if not evaluation.accepted:
         failure = report.describe_evaluation(work.kernel, candidate, evaluation, session.root)
         return _failed(row, failure)
+    done = achieved_by_case(work.kernel, evaluation, known_peaks(device))
+    # One case, and so one latency at most.
     latency = next(iter(evaluation.latencies.values()), None)
-    return Finished(row.with_latency(latency))
+    return Finished(row.with_latency(latency, next(iter(done.values()), None)))
 
 
 def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finished:
@@ -97,6 +108,9 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
         seed=settings.seed,
         allow_slower=settings.allow_slower,
         timeout_s=settings.timeout_s,
+        warmup=settings.warmup,
+        samples=settings.samples,
+        relative_error=settings.relative_error,
         accept=settings.accept,
         accept_modelled=settings.accept_modelled,
     )
@@ -141,6 +155,7 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
         median_ns=summary.best_ns,
         kind=summary.latency_kind,
         start_ns=summary.start_ns,
+        doubts=summary.warnings,
         best=best.label if best is not None and summary.improved else None,
         gains=_gains(summary) if summary.improved else None,
         attempts=len(summary.attempts) - 1,

@@ -1,45 +1,138 @@
-"""Measure a compiled candidate at one case, for its latency: measured on a GPU, modelled on `sim`."""
+"""Measure a compiled candidate at one case, for its latency: measured on a GPU, modelled on `sim`.
+
+On a GPU timed launches get inputs the checked launch never saw, and the outputs of one of them come back.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from pytest_cudaopt.answers import Answer
+from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import Compiled
+from pytest_cudaopt.contents import Contents, remove
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Latency, Plan
 from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.gpu_state import doubts
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.prepare import PreparedCase
-from pytest_cudaopt.protocol import Load, Measure
-from pytest_cudaopt.run import base_request, launch_step
+from pytest_cudaopt.protocol import Capture, Load, Measure, Request
+from pytest_cudaopt.run import base_request, is_gpu, launch_step, output_files, read_outputs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class TimedOutputs:
+    """What one timed launch, chosen at random, wrote, and what it should have; read-only.
+
+    `unseen` says that its inputs were those of no launch before it; `inputs` is the case that draws them,
+    where one does.
+    """
+
+    outputs: Mapping[str, NDArray[Any]]
+    expected: Mapping[str, NDArray[Any]]
+    unseen: bool
+    inputs: Case | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A latency, and outputs to hold it to; None of `sim`, which times nothing."""
+
+    latency: Latency
+    timed: TimedOutputs | None = None
 
 
 def measure(
     prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, device: Device, plan: Plan
-) -> Latency | Finding:
-    """Return the latency of one non-empty launch, or the fault that kept it from being measured."""
+) -> Measured | Finding:
+    """Return the latency of one non-empty launch, or the fault that kept it from being measured.
+
+    Raises ReferenceFault on a GPU, where a timed launch is held against the reference.
+    """
+    if is_gpu(device):
+        return _measure_on_gpu(prepared, compiled, launch, device, plan)
+    request = base_request(prepared, compiled, "measure", device, plan.budget)
+    step = _step(prepared, compiled, launch, plan)
+    answer = device.ask(replace(request, steps=(Load(compiled.module.name), step)))
+    return answer.fault or Measured(_latency(answer))
+
+
+def _measure_on_gpu(
+    prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, device: Device, plan: Plan
+) -> Measured | Finding:
+    # Before the clock runs: drawing and the reference take long.
+    contents = prepared.contents
+    expected = prepared.expected if contents.expected is None else contents.expected
+    # Guards are for checking; they would decide where buffers begin.
+    request = base_request(prepared, compiled, "measure", device, plan.budget, guard_bytes=0)
+    files = output_files(prepared, device, request)
+    step = _with_contents(_step(prepared, compiled, launch, plan), contents, files)
+    request = replace(request, steps=(Load(compiled.module.name), step))
+    try:
+        answer, notes = _ask_watched(request, device)
+        if answer.fault is not None:
+            return answer.fault
+        outputs = read_outputs(files, prepared)
+    finally:
+        remove(files.values())
+    latency = _latency(answer)
+    notes = (*latency.notes, *notes, *([contents.note] if contents.note else []))
+    unseen = contents.expected is not None
+    timed = TimedOutputs(outputs, expected, unseen, contents.held_out_case)
+    return Measured(replace(latency, notes=notes), timed)
+
+
+def _step(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, plan: Plan) -> Measure:
     step = launch_step(prepared, compiled, launch)
-    request = replace(
-        base_request(prepared, compiled, "measure", device, plan.budget),
-        steps=(
-            Load(compiled.module.name),
-            Measure(
-                module=step.module,
-                entry=step.entry,
-                grid=step.grid,
-                block=step.block,
-                arguments=step.arguments,
-                shared_bytes=step.shared_bytes,
-                warmup=plan.warmup,
-                samples=plan.samples,
-            ),
-        ),
+    return Measure(
+        module=step.module,
+        entry=step.entry,
+        grid=step.grid,
+        block=step.block,
+        arguments=step.arguments,
+        shared_bytes=step.shared_bytes,
+        warmup=plan.warmup,
+        samples=plan.samples,
+        relative_error=plan.relative_error,
     )
+
+
+def _with_contents(step: Measure, contents: Contents, files: Mapping[str, Path]) -> Measure:
+    return replace(
+        step,
+        contents=(_named(contents.other),) if contents.other else (),
+        # Also where nothing is held out: one timed launch is captured in any case.
+        held_out=_named(contents.held_out),
+        capture=tuple(Capture(name, str(file)) for name, file in files.items()),
+    )
+
+
+def _named(files: Mapping[str, Path]) -> dict[str, str]:
+    return {buffer: str(file) for buffer, file in files.items()}
+
+
+def _ask_watched(request: Request, device: Device) -> tuple[Answer, tuple[str, ...]]:
+    """Ask, and say what speaks against the numbers that come back."""
+    before = device.gpu_state()
     answer = device.ask(request)
+    after = device.gpu_state()
     if answer.fault is not None:
-        return answer.fault
+        return answer, ()
+    gpu = device.limits.gpu
+    most_mhz = None if gpu is None else gpu.sm_clock_mhz
+    return answer, doubts(before, after, _latency(answer).sm_clock_mhz, most_mhz)
+
+
+def _latency(answer: Answer) -> Latency:
     latency = answer.step("measure").latency
     if latency is None:
-        raise HarnessError(f"answer '{request.id}'", expected="a latency", got="none")
+        raise HarnessError(f"answer '{answer.id}'", expected="a latency", got="none")
     return latency

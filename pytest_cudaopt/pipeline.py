@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from pytest_cudaopt import plausible
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case, case_ids
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
@@ -15,7 +17,9 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
     CaseStatus,
+    Comparison,
     Evaluation,
+    Latency,
     LatencyKind,
     Plan,
     Stage,
@@ -23,14 +27,18 @@ from pytest_cudaopt.evaluation import (
 )
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
-from pytest_cudaopt.measure import measure
+from pytest_cudaopt.measure import Measured, measure
 from pytest_cudaopt.prepare import PreparedCase, prepare
 from pytest_cudaopt.run import configure, run
 from pytest_cudaopt.validate import compare
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _STATUS = {
     CaseStatus.WRONG: Status.WRONG_RESULT,
     CaseStatus.FAULT: Status.FAULT,
+    CaseStatus.FINDING: Status.FINDING,
     CaseStatus.UNSUPPORTED: Status.NOT_JUDGED,
 }
 _NOT_COMPILED = frozenset({FindingKind.COMPILE_ERROR, FindingKind.UNKNOWN_ENTRY})
@@ -86,16 +94,7 @@ class _Judge:
         result = run(prepared, compiled, launch, self.device, self.plan.budget)
         if result.fault is not None or result.outputs is None:
             return self._faulty(case, result.fault, launch)
-        comparisons = tuple(
-            compare(
-                parameter,
-                expected[parameter.name],
-                result.outputs[parameter.name],
-                *self.kernel.tolerance.for_dtype(parameter.dtype),
-            )
-            for parameter in self.kernel.parameters
-            if parameter.is_output
-        )
+        comparisons = self._compare(expected, result.outputs)
         return CaseOutcome(
             case,
             self._id(case),
@@ -120,10 +119,45 @@ class _Judge:
         checked = self.outcomes.get(case, CaseOutcome(case, self._id(case), CaseStatus.PASSED, launch))
         if launch.is_empty:
             return checked
-        latency = measure(prepared, compiled, launch, self.device, self.plan)
-        if isinstance(latency, Finding):
-            return self._faulty(case, latency, launch)
-        return replace(checked, latency=latency)
+        measured = measure(prepared, compiled, launch, self.device, self.plan)
+        if isinstance(measured, Finding):
+            return self._faulty(case, measured, launch)
+        return self._judge_timed(checked, measured)
+
+    def _judge_timed(self, checked: CaseOutcome, measured: Measured) -> CaseOutcome:
+        """Give the case its latency, unless the launch that was timed computed something else."""
+        timed = measured.timed
+        if timed is None:
+            return self._if_plausible(checked, measured.latency)
+        comparisons = self._compare(timed.expected, timed.outputs)
+        if all(comparison.matches for comparison in comparisons):
+            return self._if_plausible(checked, measured.latency)
+        unseen = ", on inputs it had not seen," if timed.unseen else ""
+        drawn_by = f" ({timed.inputs} draws them)" if timed.inputs is not None else ""
+        note = f"a timed launch{unseen} is wrong{drawn_by}"
+        return replace(checked, status=CaseStatus.WRONG, comparisons=comparisons, note=note)
+
+    def _if_plausible(self, checked: CaseOutcome, latency: Latency) -> CaseOutcome:
+        """Give the case its latency, unless no kernel can be that fast."""
+        limits = self.device.limits
+        finding = plausible.judge(self.kernel, self.candidate, checked.case, latency, limits)
+        if finding is None:
+            return replace(checked, latency=latency)
+        return replace(checked, status=CaseStatus.FINDING, finding=finding)
+
+    def _compare(
+        self, expected: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
+    ) -> tuple[Comparison, ...]:
+        return tuple(
+            compare(
+                parameter,
+                expected[parameter.name],
+                outputs[parameter.name],
+                *self.kernel.tolerance.for_dtype(parameter.dtype),
+            )
+            for parameter in self.kernel.parameters
+            if parameter.is_output
+        )
 
     def _faulty(self, case: Case, finding: Finding | None, launch: LaunchConfiguration | None) -> CaseOutcome:
         not_judged = finding is not None and finding.kind in _NOT_JUDGED
@@ -191,12 +225,13 @@ class _Judge:
 def _blame(outcome: CaseOutcome) -> str:
     if outcome.finding is not None:
         return f"case {outcome.case_id}: {outcome.finding.message}"
+    note = f"{outcome.note}: " if outcome.note else ""
     wrong = next((c for c in outcome.comparisons if not c.matches), None)
     if wrong is None or wrong.worst is None:
-        return f"case {outcome.case_id}: {outcome.status}"
+        return f"case {outcome.case_id}: {note}{outcome.status}"
     worst = wrong.worst
     return (
-        f"case {outcome.case_id}: {wrong.mismatched} of {_count(wrong.elements, 'element')} of "
+        f"case {outcome.case_id}: {note}{wrong.mismatched} of {_count(wrong.elements, 'element')} of "
         f"'{wrong.output}' differ, worst at {list(worst.index)}: expected {_text(worst.expected)}, "
         f"got {_text(worst.got)}"
     )

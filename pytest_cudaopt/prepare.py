@@ -13,6 +13,14 @@ from weakref import WeakKeyDictionary
 
 from pytest_cudaopt.arguments import Arguments, bind, needed_bytes
 from pytest_cudaopt.cases import Case
+from pytest_cudaopt.contents import (
+    Contents,
+    draw_contents,
+    read_only,
+    remove,
+    without_contents,
+    write_arrays,
+)
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault
@@ -27,20 +35,30 @@ _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 
 @dataclass(frozen=True, eq=False)
 class PreparedCase:
-    """Bound arguments of one case, and the files that hold the arrays' initial contents."""
+    """Bound arguments of one case, and the files that hold the arrays' initial contents.
+
+    Files of the case lie in `folder`, and their names begin with `stem`.
+    """
 
     kernel: Kernel
     case: Case
     arguments: Arguments
     files: dict[str, Path]
+    folder: Path
+    stem: str
 
     @cached_property
     def expected(self) -> dict[str, NDArray[Any]]:
         """What the reference says, read-only; raises ReferenceFault. Computed at the first use."""
-        expected = compute_expected(self.kernel, self.arguments)
-        for array in expected.values():
-            array.setflags(write=False)
-        return expected
+        return read_only(compute_expected(self.kernel, self.arguments))
+
+    @cached_property
+    def contents(self) -> Contents:
+        """What timed launches get beside the case's own inputs. Drawn and written at the first use."""
+        needed, available = needed_bytes(self.kernel, self.case), _available_bytes()
+        if available is not None and needed > available:
+            return without_contents(f"another needs {needed / 1e9:.1f} GB of memory")
+        return draw_contents(self.kernel, self.case, self.arguments, self.folder, self.stem)
 
     @property
     def output_elements(self) -> int:
@@ -50,14 +68,26 @@ class PreparedCase:
 
     @property
     def held_bytes(self) -> int:
-        """Memory the case takes at most: arrays, their files, and float64 expectations."""
+        """Memory the case takes at most: arrays, files, and float64 expectations."""
         shapes = self.arguments.shapes
         inputs = sum(array.nbytes for array in self.arguments.arrays.values())
-        return 2 * inputs + sum(
+        expected = sum(
             math.prod(shapes[parameter.name]) * parameter.dtype.oracle.itemsize
             for parameter in self.kernel.parameters
             if parameter.is_output
         )
+        return 2 * inputs + expected + (self._drawn.held_bytes if self._drawn is not None else 0)
+
+    def remove_files(self) -> None:
+        """Remove what was written for the case."""
+        remove(self.files.values())
+        if self._drawn is not None:
+            remove(self._drawn.files)
+
+    @property
+    def _drawn(self) -> Contents | None:
+        """The contents, if anybody has used them."""
+        return self.__dict__.get("contents")
 
 
 def prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
@@ -75,8 +105,7 @@ def prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
     kept[key] = prepared
     while len(kept) > 1 and sum(one.held_bytes for one in kept.values()) > _KEPT_BYTES:
         _, oldest = kept.popitem(last=False)
-        for file in oldest.files.values():
-            file.unlink(missing_ok=True)
+        oldest.remove_files()
     return prepared
 
 
@@ -88,19 +117,8 @@ def _prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
     _require_memory(kernel, case)
     arguments = bind(kernel, case)
     stem = device.new_request("inputs").nonce
-    files: dict[str, Path] = {}
-    for name, array in arguments.arrays.items():
-        files[name] = device.scratch / f"{stem}-{name}.bin"
-        try:
-            array.tofile(files[name])
-        except OSError as error:
-            raise EnvironmentFault(
-                f"scratch file {files[name]}",
-                expected=f"room for {array.nbytes} bytes",
-                got=error.strerror or str(error),
-                next_step="Free some space, or point TMPDIR at another folder",
-            ) from error
-    return PreparedCase(kernel, case, arguments, files)
+    files = write_arrays(arguments.arrays, device.scratch, stem)
+    return PreparedCase(kernel, case, arguments, files, device.scratch, stem)
 
 
 def _require_memory(kernel: Kernel, case: Case) -> None:

@@ -141,14 +141,28 @@ class Write:
 
 
 @dataclass(frozen=True)
-class Launch:
-    DO: ClassVar[str] = "launch"
+class Reset:
+    """Every buffer gets its initial contents again; the rest gets `poison`, or the pattern it had."""
+
+    DO: ClassVar[str] = "reset"
+    poison: str | None = None
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One launch: what to execute, how large, on what."""
+
     module: str
     entry: str
     grid: Extent3
     block: Extent3
     arguments: tuple[Argument, ...]
     shared_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Launch(Arm):
+    DO: ClassVar[str] = "launch"
 
 
 @dataclass(frozen=True)
@@ -178,16 +192,40 @@ class CompareDigest:
 
 
 @dataclass(frozen=True)
-class Measure:
+class Capture:
+    """An output of the launch that had `held_out` contents, and the file it goes to."""
+
+    buffer: str
+    file: str
+
+
+@dataclass(frozen=True)
+class Measure(Arm):
+    """`contents` and `held_out` map buffers to files; an empty mapping stands for the initial contents."""
+
     DO: ClassVar[str] = "measure"
-    module: str
-    entry: str
-    grid: Extent3
-    block: Extent3
-    arguments: tuple[Argument, ...]
-    shared_bytes: int = 0
     warmup: int = 10
+    warmup_ms: float = 25.0
     samples: int = 100
+    relative_error: float = 0.0
+    max_samples: int = 10_000
+    mode: str = "auto"
+    contents: tuple[Mapping[str, str], ...] = ()
+    held_out: Mapping[str, str] | None = None
+    capture: tuple[Capture, ...] = ()
+
+
+@dataclass(frozen=True)
+class Interleave:
+    """Times arms side by side, `launches` samples of each in each of `blocks`."""
+
+    DO: ClassVar[str] = "interleave"
+    arms: tuple[Arm, ...]
+    blocks: int = 20
+    launches: int = 10
+    warmup: int = 10
+    warmup_ms: float = 25.0
+    mode: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -202,12 +240,14 @@ Step = (
     | Fill
     | Copy
     | Write
+    | Reset
     | Launch
     | Read
     | ReadGuards
     | Digest
     | CompareDigest
     | Measure
+    | Interleave
     | AskLimits
 )
 

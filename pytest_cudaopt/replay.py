@@ -18,8 +18,8 @@ from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.prepare import prepare
-from pytest_cudaopt.protocol import Buffer, Compile, Load, Measure, Read, Request
-from pytest_cudaopt.run import base_request, configure, launch_step
+from pytest_cudaopt.protocol import Buffer, Compile, Load, Measure, Request
+from pytest_cudaopt.run import base_request, check_steps, configure, launch_step
 
 # Read files must carry the nonce in their names; a fixed one makes the request the same every time.
 _NONCE = "replay"
@@ -37,9 +37,10 @@ def write_replay(
 ) -> Path | None:
     """Write `CASE.json` to `folder` and what its arrays start with to `inputs`; return the request's path.
 
-    The request names the inputs relative to itself, and requests of the same case share them. It compiles
-    the source, launches once, reads the outputs back to `CASE.replay-OUTPUT.bin` and measures. None if
-    there is nothing to replay: the candidate does not compile or launches nothing.
+    The request names the device it ran on, and the inputs relative to itself; requests of the same case share
+    them. It compiles the source, checks it as it was checked, with outputs in `CASE.replay-OUTPUT.bin`, and
+    measures on these inputs alone. None if there is nothing to replay: the candidate does not compile or
+    launches nothing.
     Raises EnvironmentFault if the files cannot be written.
     """
     compiled = compile_candidate(kernel, candidate, device, budget)
@@ -52,7 +53,8 @@ def write_replay(
     name = _file_name(case_id)
     base = base_request(prepared, compiled, "replay", device, budget)
     step = launch_step(prepared, compiled, launch)
-    outputs = [parameter.name for parameter in kernel.parameters if parameter.is_output]
+    outputs = (parameter.name for parameter in kernel.parameters if parameter.is_output)
+    files = {output: f"{name}.{_NONCE}-{output}.bin" for output in outputs}
     request = replace(
         base,
         id=f"{kernel.name}/replay-{case_id}",
@@ -63,8 +65,7 @@ def write_replay(
         steps=(
             Compile(step.module),
             Load(step.module),
-            step,
-            *(Read(output, f"{name}.{_NONCE}-{output}.bin") for output in outputs),
+            *check_steps(prepared, compiled, launch, files, device),
             Measure(step.module, step.entry, step.grid, step.block, step.arguments, step.shared_bytes),
         ),
     )

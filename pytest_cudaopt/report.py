@@ -31,7 +31,6 @@ from pytest_cudaopt.evaluation import (
     Comparison,
     Diagnostic,
     Evaluation,
-    Latency,
     Mismatch,
     Status,
 )
@@ -140,21 +139,6 @@ def shown_path(path: Path, base: Path) -> str:
     return str(path.relative_to(base)) if path.is_relative_to(base) else str(path)
 
 
-def format_duration(ns: float) -> str:
-    """Write a duration with three significant digits and the unit a person would choose."""
-    for unit, scale in (("ns", 1.0), ("us", 1e3), ("ms", 1e6)):
-        # 999.5 would round to four digits.
-        if ns < 999.5 * scale:
-            return f"{_three_digits(ns / scale)} {unit}"
-    return f"{_three_digits(ns / 1e9)} s"
-
-
-def format_latency(latency: Latency) -> str:
-    """Write a latency with its kind, and what bounds it if a model says so."""
-    bound = f" ({latency.bound})" if latency.bound else ""
-    return f"{format_duration(latency.median_ns)} {latency.kind}{bound}"
-
-
 def excerpt(source: str, line: int, column: int = 0, context_lines: int = _CONTEXT_LINES) -> list[str]:
     """Return the lines around `line`, marked, with a caret under `column` (from 1) if that is known."""
     lines = source.splitlines()
@@ -199,9 +183,11 @@ def _brief(error: CudaoptError) -> str:
 def _headline(evaluation: Evaluation, failed: Sequence[CaseOutcome]) -> str:
     if evaluation.finding is not None:
         return f"{evaluation.finding.kind}: {evaluation.finding.message}"
-    wrong = [one for outcome in failed for one in outcome.comparisons if not one.matches]
+    wrong = [(outcome, one) for outcome in failed for one in outcome.comparisons if not one.matches]
     if wrong:
-        return f"{wrong[0].output}: {_mismatch_share(wrong[0])} differ from the reference"
+        outcome, worst = wrong[0]
+        note = f"{outcome.note}: " if outcome.note else ""
+        return f"{note}{worst.output}: {_mismatch_share(worst)} differ from the reference"
     return evaluation.reason or f"kernel '{evaluation.kernel}' was not accepted"
 
 
@@ -317,8 +303,3 @@ def _extent(index: tuple[int, int, int]) -> str:
 
 def _number(value: float | int | bool) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
-
-
-def _three_digits(value: float) -> str:
-    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    return f"{value:.{decimals}f}"

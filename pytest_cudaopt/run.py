@@ -1,4 +1,8 @@
-"""Run a compiled candidate at one case, for its outputs: one request, so that a fault has one cause."""
+"""Run a compiled candidate at one case, for its outputs: one request, so that a fault has one cause.
+
+A GPU sees less than `sim`: it launches a second time on another poison, and `sim` is asked for the place of a
+fault.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.compile import Compiled
+from pytest_cudaopt.contents import remove
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, HarnessError
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
+from pytest_cudaopt.localise import localise
 from pytest_cudaopt.parameters import Parameter, Role
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import (
@@ -28,6 +34,7 @@ from pytest_cudaopt.protocol import (
     Read,
     ReadGuards,
     Request,
+    Reset,
     ScalarArgument,
     Step,
 )
@@ -37,6 +44,8 @@ if TYPE_CHECKING:
 
 # Repeated 2 bytes that are a NaN in f16, bf16, f32 and f64, no valid bool, and an unlikely integer.
 POISON = "f97f"
+# A number in each of them. An addition to a NaN in a guard zone leaves a NaN there, and so no trace.
+FINITE_POISON = "3c3c"
 # A neighbour's element, or a vector load of 16 bytes past the end, lands inside.
 GUARD_BYTES = 256
 _ACCESS = {
@@ -81,23 +90,37 @@ def configure(
 def run(
     prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, device: Device, budget: Budget
 ) -> RunResult:
-    """Launch once on poisoned outputs between guards, and read every output back."""
-    outputs = [p for p in prepared.kernel.parameters if p.is_output]
+    """Launch on poisoned outputs between guards, and read every output of the first launch back."""
     if launch.is_empty:
-        return RunResult({p.name: _empty(p, prepared) for p in outputs})
+        return RunResult({p.name: _empty(p, prepared) for p in prepared.kernel.parameters if p.is_output})
     request = base_request(prepared, compiled, "check", device, budget)
-    files = {p.name: device.scratch / f"{request.nonce}-{p.name}.bin" for p in outputs}
-    request = replace(request, steps=_check_steps(prepared, compiled, launch, files))
+    files = output_files(prepared, device, request)
+    named = {name: str(file) for name, file in files.items()}
+    load = Load(compiled.module.name)
+    first, *rest = check_steps(prepared, compiled, launch, named, device)
     try:
-        answer = device.ask(request)
-        return _result(answer, outputs, files, prepared)
+        answer = device.ask(replace(request, steps=(load, first, *rest)))
+        result = _result(answer, files, prepared)
     finally:
-        for file in files.values():
-            file.unlink(missing_ok=True)
+        remove(files.values())
+    if result.fault is not None and is_gpu(device):
+        fault = localise(result.fault, replace(request, steps=(load, first)), device)
+        return RunResult(None, fault)
+    return result
+
+
+def is_gpu(device: Device) -> bool:
+    """Whether `device` is a real GPU."""
+    return device.selector.startswith("cuda")
 
 
 def base_request(
-    prepared: PreparedCase, compiled: Compiled, purpose: str, device: Device, budget: Budget
+    prepared: PreparedCase,
+    compiled: Compiled,
+    purpose: str,
+    device: Device,
+    budget: Budget,
+    guard_bytes: int = GUARD_BYTES,
 ) -> Request:
     """Return a request with the module and every buffer of the case, and no steps yet."""
     request = device.new_request(f"{prepared.kernel.name}/{purpose}/{prepared.case}")
@@ -109,7 +132,7 @@ def base_request(
         sim=sim,
         timeout_s=budget.timeout_s,
         modules=(compiled.module,),
-        buffers=tuple(_buffer(p, prepared) for p in prepared.kernel.parameters if p.is_array),
+        buffers=tuple(_buffer(p, prepared, guard_bytes) for p in prepared.kernel.parameters if p.is_array),
     )
 
 
@@ -125,15 +148,34 @@ def launch_step(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfig
     )
 
 
-def _check_steps(
-    prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, files: Mapping[str, Path]
+def check_steps(
+    prepared: PreparedCase,
+    compiled: Compiled,
+    launch: LaunchConfiguration,
+    files: Mapping[str, str],
+    device: Device,
 ) -> tuple[Step, ...]:
-    return (
-        Load(compiled.module.name),
+    """Return what checks a loaded module: the launch, its guards, its outputs into `files`.
+
+    On a GPU, which sees a guard only by what is left in it, a second launch follows on another poison.
+    """
+    launched: tuple[Step, ...] = (
         launch_step(prepared, compiled, launch),
         *(ReadGuards(name) for name in _guarded(prepared)),
-        *(Read(name, str(file)) for name, file in files.items()),
     )
+    again: tuple[Step, ...] = (Reset(FINITE_POISON), *launched) if is_gpu(device) else ()
+    return (*launched, *(Read(name, file) for name, file in files.items()), *again)
+
+
+def output_files(prepared: PreparedCase, device: Device, request: Request) -> dict[str, Path]:
+    """Return a scratch file for each output, of this request only."""
+    outputs = [parameter.name for parameter in prepared.kernel.parameters if parameter.is_output]
+    return {name: device.scratch / f"{request.nonce}-{name}.bin" for name in outputs}
+
+
+def read_outputs(files: Mapping[str, Path], prepared: PreparedCase) -> dict[str, NDArray[Any]]:
+    """Return the arrays in `files`; raise HarnessError for one that is not of its parameter's shape."""
+    return {p.name: _read(files[p.name], p, prepared) for p in prepared.kernel.parameters if p.is_output}
 
 
 def _guarded(prepared: PreparedCase) -> list[str]:
@@ -141,19 +183,18 @@ def _guarded(prepared: PreparedCase) -> list[str]:
     return [p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN]
 
 
-def _result(
-    answer: Answer, outputs: list[Parameter], files: Mapping[str, Path], prepared: PreparedCase
-) -> RunResult:
+def _result(answer: Answer, files: Mapping[str, Path], prepared: PreparedCase) -> RunResult:
     if answer.fault is not None:
         return RunResult(None, answer.fault)
     checks = [step for step in answer.steps if step.do == "read_guards"]
-    for name, check in zip(_guarded(prepared), checks, strict=True):
+    launches = [step for step in answer.steps if step.do == "launch"]
+    for name, check in zip(_guarded(prepared) * len(launches), checks, strict=True):
         if not check.intact:
             message = f"wrote within {GUARD_BYTES} bytes before or after '{name}'"
             return RunResult(None, Finding(FindingKind.ILLEGAL_ADDRESS, message, buffer=name, access="write"))
-    launched = answer.step("launch")
-    read = {p.name: _read(files[p.name], p, prepared) for p in outputs}
-    return RunResult(read, counters=launched.counters)
+    if not launches:
+        raise HarnessError(f"answer '{answer.id}'", expected="a 'launch' step", got="none")
+    return RunResult(read_outputs(files, prepared), counters=launches[0].counters)
 
 
 def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:
@@ -175,7 +216,7 @@ def _empty(parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:
     return np.empty(prepared.arguments.shapes[parameter.name], dtype=parameter.dtype.numpy)
 
 
-def _buffer(parameter: Parameter, prepared: PreparedCase) -> Buffer:
+def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> Buffer:
     elements = math.prod(prepared.arguments.shapes[parameter.name])
     file = prepared.files.get(parameter.name)
     return Buffer(
@@ -183,7 +224,7 @@ def _buffer(parameter: Parameter, prepared: PreparedCase) -> Buffer:
         bytes=elements * parameter.dtype.itemsize,
         access=_ACCESS[parameter.role],
         element_bytes=parameter.dtype.itemsize,
-        guard_bytes=GUARD_BYTES,
+        guard_bytes=guard_bytes,
         initial_file=None if file is None else str(file),
         poison=POISON,
     )

@@ -79,6 +79,9 @@ class Settings:
     threads: int
     require: frozenset[str]
     timeout_s: float
+    samples: int
+    warmup: int
+    relative_error: float
 
     def differing_flags(self, *, optimizing: bool = False) -> list[str]:
         """Return the flags that reproduce what a check, or a run, depends on, where not the default."""
@@ -255,6 +258,31 @@ OPTIONS: tuple[Option, ...] = (
         120.0,
         "seconds one kernel run may take (default 120)",
         metavar="SECONDS",
+    ),
+    Option(
+        "samples",
+        "--cudaopt-samples",
+        _whole(2),
+        100,
+        "timed launches of a measured case on a GPU (default 100)",
+        metavar="N",
+    ),
+    Option(
+        "warmup",
+        "--cudaopt-warmup",
+        _whole(0),
+        10,
+        "launches before the first timed one, at least; they also last at least 25 ms (default 10)",
+        metavar="N",
+    ),
+    Option(
+        "relative_error",
+        "--cudaopt-relative-error",
+        _percent,
+        0.0,
+        "time more launches until the median's standard error is below so many percent; 0 for a fixed number "
+        "(default 0)",
+        metavar="PERCENT",
     ),
 )
 # Results depend on these; the others change what is done, not what is found.

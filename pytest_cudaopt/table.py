@@ -6,14 +6,15 @@ from them; `table_lines` lays them out. Nothing here prints.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
-from pytest_cudaopt.evaluation import Evaluation, Latency, LatencyKind
-from pytest_cudaopt.report import format_duration, format_latency
+from pytest_cudaopt.achieved import Achieved
+from pytest_cudaopt.evaluation import Evaluation, Latency, LatencyKind, SamplingMode
+from pytest_cudaopt.latency_text import format_duration, format_latency
 
 _PREFIX = "cudaopt."
 # Statuses of items that were skipped: nobody's fault.
@@ -47,8 +48,9 @@ Line = tuple[Piece, ...]
 class Row:
     """What one item found; `position` is the case's place in the declaration.
 
-    Times are medians, for OPTIMIZE geometric means. `best` names the winner of a run if it is
-    not the start, `gains` lists its cases.
+    Times are medians, for OPTIMIZE geometric means. `latency_text` says all there is to say of a measured
+    one; `doubts` are sentences about what makes it doubtful. `best` names the winner of a run if it is not
+    the start, `gains` lists its cases.
     """
 
     kernel: str
@@ -60,6 +62,10 @@ class Row:
     median_ns: float | None = None
     kind: LatencyKind | None = None
     bound: str | None = None
+    mode: SamplingMode | None = None
+    relative_iqr: float | None = None
+    latency_text: str | None = None
+    doubts: tuple[str, ...] = ()
     start_ns: float | None = None
     best: str | None = None
     gains: str | None = None
@@ -68,19 +74,30 @@ class Row:
     note: str | None = None
 
     def properties(self) -> list[tuple[str, str | int | float]]:
-        """Return what is known as report properties."""
-        named = ((field.name, getattr(self, field.name)) for field in fields(self))
-        # StrEnum members are not plain strings to every serialiser.
-        return [
-            (_PREFIX + name, str(value) if isinstance(value, StrEnum) else value)
-            for name, value in named
-            if value not in (None, "")
-        ]
+        """Return what is known as report properties; every doubt is one of its own."""
+        found: list[tuple[str, str | int | float]] = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            for one in value if isinstance(value, tuple) else (value,):
+                if one not in (None, ""):
+                    # StrEnum members are not plain strings to every serialiser.
+                    found.append((_PREFIX + field.name, str(one) if isinstance(one, StrEnum) else one))
+        return found
 
-    def with_latency(self, latency: Latency | None) -> Row:
+    def with_latency(self, latency: Latency | None, done: Achieved | None = None) -> Row:
+        """Return the row with a latency and what it achieves."""
         if latency is None:
             return self
-        return replace(self, median_ns=latency.median_ns, kind=latency.kind, bound=latency.bound)
+        row = replace(self, median_ns=latency.median_ns, kind=latency.kind, bound=latency.bound)
+        if latency.mode is not None:
+            chosen = latency.batch if latency.mode is SamplingMode.BATCH else latency.cold
+            row = replace(
+                row,
+                mode=latency.mode,
+                relative_iqr=None if chosen is None else chosen.relative_iqr,
+                latency_text=format_latency(latency, done),
+            )
+        return replace(row, doubts=tuple(dict.fromkeys(latency.notes)))
 
     @property
     def latency(self) -> Latency | None:
@@ -93,16 +110,26 @@ def rows_from(many: Iterable[Properties]) -> list[Row]:
     """Return the rows among reports' properties, in an order that does not depend on who ran first."""
     rows: dict[tuple[str, int, str], Row] = {}
     for properties in many:
-        found = {str(name).removeprefix(_PREFIX): value for name, value in properties if _is_ours(name)}
-        if found:
-            kind = LatencyKind(found["kind"]) if "kind" in found else None
-            row = Row(**{**found, "stage": RowStage(found["stage"]), "kind": kind})
+        ours = [(str(name).removeprefix(_PREFIX), value) for name, value in properties if _is_ours(name)]
+        if ours:
+            row = _row(ours)
             rows[row.kernel, row.position, row.stage] = row
     return [rows[key] for key in sorted(rows)]
 
 
-def rows_of(evaluation: Evaluation) -> list[Row]:
-    """Return a row per case of an evaluation of all stages."""
+def _row(properties: Properties) -> Row:
+    found = dict(properties)
+    read = {
+        "stage": RowStage(found["stage"]),
+        "kind": LatencyKind(found["kind"]) if "kind" in found else None,
+        "mode": SamplingMode(found["mode"]) if "mode" in found else None,
+        "doubts": tuple(value for name, value in properties if name == "doubts"),
+    }
+    return Row(**{**found, **read})
+
+
+def rows_of(evaluation: Evaluation, done: Mapping[str, Achieved]) -> list[Row]:
+    """Return a row per case of an evaluation of all stages; `done` is what they achieve, by case id."""
     return [
         Row(
             evaluation.kernel,
@@ -111,7 +138,7 @@ def rows_of(evaluation: Evaluation) -> list[Row]:
             outcome.case_id,
             str(outcome.status),
             evaluation.device,
-        ).with_latency(outcome.latency)
+        ).with_latency(outcome.latency, done.get(outcome.case_id))
         for position, outcome in enumerate(evaluation.outcomes)
     ]
 
@@ -139,7 +166,18 @@ def table_lines(rows: Sequence[Row]) -> list[Line]:
         for _, same_case in groupby(own, key=lambda row: row.position):
             merged = list(same_case)
             lines += _case_lines(merged, case_width, status_width)
-    return lines
+    return [*lines, *_doubt_lines(rows)]
+
+
+def _doubt_lines(rows: Iterable[Row]) -> list[Line]:
+    """Say every doubt once, with the cases it is about."""
+    cases: dict[str, list[str]] = {}
+    for row in rows:
+        for doubt in row.doubts:
+            about = f"{row.kernel.rpartition('::')[2]} {row.case}"
+            if about not in cases.setdefault(doubt, []):
+                cases[doubt].append(about)
+    return [((f"warning: {doubt} ({', '.join(about)})", Mood.WARNING),) for doubt, about in cases.items()]
 
 
 def _case_lines(rows: Sequence[Row], case_width: int, status_width: int) -> list[Line]:
@@ -164,6 +202,8 @@ def _mood(status: str) -> Mood:
 def _latency_texts(row: Row) -> list[str]:
     if row.stage is RowStage.OPTIMIZE:
         return _optimize_texts(row)
+    if row.latency_text is not None:
+        return [row.latency_text]
     return [format_latency(row.latency)] if row.latency is not None else []
 
 

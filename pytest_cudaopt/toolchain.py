@@ -1,59 +1,25 @@
-"""Find NVRTC and the CUDA headers, once per interpreter, without loading NVRTC into this process."""
+"""The NVRTC to compile with: chosen among those installed, for a driver if there is one, and remembered."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import re
-import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from pytest_cudaopt import driver, nvrtc_search
 from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.errors import EnvironmentFault, HarnessError
+from pytest_cudaopt.nvrtc_search import Installed, Search
 from pytest_cudaopt.wire import from_json
 
 VARIABLE = "CUDAOPT_NVRTC"
 INSTALL = 'pip install "cuda-toolkit[nvrtc,cudart,crt,cccl]>=13,<14"'
-_SEARCH_TIMEOUT_S = 120.0
-_CUDART_VERSION = re.compile(rb"#define\s+CUDART_VERSION\s+(\d+)")
-
-# Runs in a child: pathfinder's load_* maps 141 MB of NVRTC into whoever calls it.
-_SEARCH = """
-import ctypes, json, sys
-found = {"nvrtc": sys.argv[1] or None, "version": None, "include": [], "problems": []}
-try:
-    from cuda import pathfinder
-except ImportError as error:
-    pathfinder = None
-    found["problems"].append(f"cuda-pathfinder: {error}")
-if pathfinder is not None and not found["nvrtc"]:
-    try:
-        found["nvrtc"] = pathfinder.load_nvidia_dynamic_lib("nvrtc").abs_path
-    except (RuntimeError, OSError, ValueError) as error:
-        found["problems"].append(f"NVRTC: {type(error).__name__}: {error}")
-if pathfinder is not None:
-    for name in ("cudart", "cccl"):
-        try:
-            folder = pathfinder.find_nvidia_header_directory(name)
-        except (RuntimeError, OSError, ValueError) as error:
-            folder = None
-            found["problems"].append(f"{name} headers: {type(error).__name__}: {error}")
-        if folder:
-            found["include"].append(folder)
-if found["nvrtc"]:
-    try:
-        major, minor = ctypes.c_int(), ctypes.c_int()
-        ctypes.CDLL(found["nvrtc"]).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
-        found["version"] = [major.value, minor.value]
-    except (OSError, AttributeError) as error:
-        found["problems"].append(f"{found['nvrtc']}: {error}")
-print(json.dumps(found))
-"""
+# Beside those of CUDA 13, which cuda-toolkit 12 would not be.
+_INSTALL_12 = "pip install nvidia-cuda-nvrtc-cu12 nvidia-cuda-runtime-cu12 nvidia-cuda-cccl-cu12"
 
 
 @dataclass(frozen=True)
@@ -77,11 +43,14 @@ class Toolchain:
         )
 
 
-def find_toolchain(environ: Mapping[str, str] = os.environ) -> Toolchain:
-    """Return NVRTC and headers; raise EnvironmentFault saying what was looked for and what to install.
+def find_toolchain(
+    environ: Mapping[str, str] = os.environ, driver_version: tuple[int, int] | None = None
+) -> Toolchain:
+    """Return NVRTC and headers: any for `sim`, or the newest whose code a driver of this version can load.
 
-    CUDAOPT_NVRTC names a library to use instead. What was found is remembered in the user's cache
-    folder and believed as long as the files have not changed.
+    A driver loads what compilers of its own CUDA major and older ones make. CUDAOPT_NVRTC names a library to
+    use instead. What was found is remembered in the user's cache folder and believed as long as the files
+    have not changed. Raises EnvironmentFault saying what was looked for and what to install.
     """
     given = environ.get(VARIABLE, "")
     if given and not Path(given).is_file():
@@ -91,56 +60,88 @@ def find_toolchain(environ: Mapping[str, str] = os.environ) -> Toolchain:
             got=f"no file {given}",
             next_step=f"Correct {VARIABLE} or unset it",
         )
-    remembered = cache_folder(environ) / f"toolchain-{_interpreter_key(given)}.json"
+    if driver_version is not None and driver_version < driver.OLDEST:
+        raise _driver_too_old(driver_version)
+    major = None if driver_version is None else driver_version[0]
+    remembered = cache_folder(environ) / f"toolchain-{_key(given, major)}.json"
     if (known := _recall(remembered)) is not None:
         return known
-    found = _search(given)
-    remember(remembered, json.dumps(asdict(found)).encode())
-    return found
+    found = nvrtc_search.search(given)
+    chosen = _any(found) if driver_version is None else _fitting(found, driver_version, given)
+    toolchain = Toolchain(
+        chosen.nvrtc, chosen.version, chosen.include, chosen.header_version, _stamp(chosen.nvrtc)
+    )
+    remember(remembered, json.dumps(asdict(toolchain)).encode())
+    return toolchain
 
 
-def _search(given: str) -> Toolchain:
-    said = ""
-    try:
-        child = subprocess.run(  # noqa: S603 - this interpreter, on our own text
-            # -P: a folder `cuda` or a `json.py` where pytest was started must not be imported.
-            [sys.executable, "-P", "-c", _SEARCH, given],
-            capture_output=True,
-            text=True,
-            timeout=_SEARCH_TIMEOUT_S,
-            check=False,
-        )
-        said = child.stderr.strip()
-        found: dict[str, Any] = json.loads(child.stdout.strip().splitlines()[-1])
-    except (OSError, subprocess.TimeoutExpired, ValueError, IndexError) as error:
+def toolchain_for(device: str, environ: Mapping[str, str] = os.environ) -> Toolchain:
+    """Return the toolchain for a request's device, `sim` or `cuda:N`."""
+    return find_toolchain(environ, None if device == "sim" else driver.driver_version(environ))
+
+
+def _any(found: Search) -> Installed:
+    if not found.installed:
+        raise _not_found(found.problems)
+    return _with_headers(found.installed, found.problems)[0]
+
+
+def _fitting(found: Search, version: tuple[int, int], given: str) -> Installed:
+    if not found.installed:
+        raise _not_found(found.problems, major=version[0])
+    fitting = [one for one in found.installed if driver.OLDEST[0] <= one.version[0] <= version[0]]
+    if not fitting:
+        listed = ", ".join(f"{_dotted(one.version)} ({one.nvrtc})" for one in found.installed)
         raise EnvironmentFault(
-            "search for NVRTC", expected="an answer of a child interpreter", got=said or str(error)
-        ) from error
-    if not found["nvrtc"] or not found["version"]:
-        raise _not_found(found["problems"])
-    if not found["include"]:
-        raise EnvironmentFault(
-            "CUDA headers",
-            expected="cuda_runtime_api.h and its companions",
-            got="; ".join(found["problems"]) or "none found",
-            next_step=f"Install them: {INSTALL}",
+            "NVRTC for this GPU's driver",
+            expected=f"one of CUDA {version[0]}{'' if version[0] == driver.OLDEST[0] else ' or older'}, "
+            f"as the driver supports CUDA {_dotted(version)}",
+            got=listed,
+            next_step=f"Correct {VARIABLE} or unset it"
+            if given
+            else f"Install one, which may lie beside others: {_install(version[0])}; or update the driver",
         )
-    major, minor = found["version"]
-    include = tuple(str(folder) for folder in found["include"])
-    return Toolchain(
-        found["nvrtc"], (major, minor), include, _header_version(include), _stamp(found["nvrtc"])
+    with_headers = _with_headers(fitting, found.problems)
+    # Headers of another release cost more than an older minor release.
+    return max(with_headers, key=lambda o: (o.version[0], o.header_version == o.version, o.version[1]))
+
+
+def _with_headers(installed: Sequence[Installed], problems: Sequence[str]) -> list[Installed]:
+    complete = [one for one in installed if one.include]
+    if complete:
+        return complete
+    raise EnvironmentFault(
+        "CUDA headers",
+        expected="cuda_runtime_api.h and its companions",
+        got="; ".join(problems) or "none found",
+        next_step=f"Install them: {_install(installed[0].version[0])}",
     )
 
 
-def _not_found(problems: list[str]) -> EnvironmentFault:
+def _not_found(problems: Sequence[str], major: int = 13) -> EnvironmentFault:
     # There is a wheel for macOS on arm64, and it is empty.
     placeholder = " (on macOS its wheel is an empty placeholder: there is no NVRTC)"
     return EnvironmentFault(
         "NVRTC",
-        expected="libnvrtc.so of CUDA 13, in a wheel, a conda environment or a CUDA toolkit",
+        expected=f"libnvrtc.so of CUDA {major}, in a wheel, a conda environment or a CUDA toolkit",
         got="; ".join(problem.splitlines()[0] for problem in problems) or "none found",
-        next_step=f"Install it: {INSTALL}{placeholder if sys.platform == 'darwin' else ''}",
+        next_step=f"Install it: {_install(major)}{placeholder if sys.platform == 'darwin' else ''}",
     )
+
+
+def _driver_too_old(version: tuple[int, int]) -> EnvironmentFault:
+    return EnvironmentFault(
+        "CUDA driver",
+        expected=f"one for CUDA {_dotted(driver.OLDEST)} or newer (525.60 or newer on Linux)",
+        got=f"one for CUDA {_dotted(version)}",
+        next_step="Update the NVIDIA driver, or use --cudaopt-device sim, which needs none",
+    )
+
+
+def _install(major: int) -> str:
+    if major <= driver.OLDEST[0]:
+        return _INSTALL_12
+    return INSTALL.replace(">=13,<14", f">={major},<{major + 1}")
 
 
 def _recall(remembered: Path) -> Toolchain | None:
@@ -149,7 +150,7 @@ def _recall(remembered: Path) -> Toolchain | None:
         unchanged = known.stamp == _stamp(known.nvrtc) and all(Path(f).is_dir() for f in known.include)
     except (OSError, ValueError, HarnessError):
         return None
-    return known if unchanged and known.header_version == _header_version(known.include) else None
+    return known if unchanged and known.header_version == nvrtc_search.header_version(known.include) else None
 
 
 def _stamp(library: str) -> str:
@@ -157,19 +158,10 @@ def _stamp(library: str) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}"
 
 
-def _header_version(include: tuple[str, ...]) -> tuple[int, int] | None:
-    for folder in include:
-        header = Path(folder) / "cuda_runtime_api.h"
-        if header.is_file() and (match := _CUDART_VERSION.search(header.read_bytes())):
-            number = int(match.group(1))
-            return number // 1000, number % 1000 // 10
-    return None
-
-
-def _interpreter_key(given: str) -> str:
-    # CUDA_PATH and CUDA_HOME steer pathfinder's search.
+def _key(given: str, driver_major: int | None) -> str:
+    # These steer the search.
     steering = [os.environ.get(name, "") for name in ("CUDA_PATH", "CUDA_HOME", "CONDA_PREFIX")]
-    text = "\0".join([sys.prefix, sys.version, given, *steering])
+    text = "\0".join([sys.prefix, sys.version, given, str(driver_major or ""), *steering])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
+from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
     CaseStatus,
@@ -13,6 +16,7 @@ from pytest_cudaopt.evaluation import (
     Latency,
     LatencyKind,
     Mismatch,
+    Sampling,
     Status,
 )
 from pytest_cudaopt.report import Failure
@@ -26,8 +30,11 @@ _NOT_CHECKED = (
 )
 
 
-def evaluation_json(evaluation: Evaluation) -> Json:
-    """Return the verdict, its findings, cases and latency, and what was and was not proved."""
+def evaluation_json(evaluation: Evaluation, done: Mapping[str, Achieved] | None = None) -> Json:
+    """Return the verdict, its findings, cases and latency, and what was and was not proved.
+
+    `done` holds what latencies achieve, by case id.
+    """
     return {
         "schema": SCHEMA,
         "accepted": evaluation.accepted,
@@ -37,7 +44,7 @@ def evaluation_json(evaluation: Evaluation) -> Json:
         "device": evaluation.device,
         "reason": evaluation.reason,
         "findings": _findings(evaluation),
-        "cases": [_case(outcome) for outcome in evaluation.outcomes],
+        "cases": [_case(outcome, (done or {}).get(outcome.case_id)) for outcome in evaluation.outcomes],
         "latency": _overall_latency(evaluation),
         "certificate": {"proved": _proved(evaluation), "not_checked": _not_checked(evaluation)},
     }
@@ -87,7 +94,8 @@ def _findings(evaluation: Evaluation) -> list[Json]:
 
 
 def _wrong_result(outcome: CaseOutcome, comparison: Comparison) -> Json:
-    message = f"{comparison.output}: {comparison.mismatched} of {comparison.elements} elements differ"
+    note = f"{outcome.note}: " if outcome.note else ""
+    message = f"{note}{comparison.output}: {comparison.mismatched} of {comparison.elements} elements differ"
     return {
         "kind": "wrong_result",
         "message": message,
@@ -97,14 +105,14 @@ def _wrong_result(outcome: CaseOutcome, comparison: Comparison) -> Json:
     }
 
 
-def _case(outcome: CaseOutcome) -> Json:
+def _case(outcome: CaseOutcome, done: Achieved | None) -> Json:
     return {
         "id": outcome.case_id,
         "sizes": outcome.case.by_name,
         "status": str(outcome.status),
         "launch": None if outcome.launch is None else str(outcome.launch),
         "outputs": [_comparison(comparison) for comparison in outcome.comparisons],
-        "latency": None if outcome.latency is None else _latency(outcome.latency),
+        "latency": None if outcome.latency is None else _latency(outcome.latency, done),
     }
 
 
@@ -131,8 +139,36 @@ def _mismatch(mismatch: Mismatch) -> Json:
     }
 
 
-def _latency(latency: Latency) -> Json:
-    return {"kind": str(latency.kind), "median_ns": latency.median_ns, "bound": latency.bound}
+def _latency(latency: Latency, done: Achieved | None) -> Json:
+    shared: Json = {"kind": str(latency.kind), "median_ns": latency.median_ns}
+    if latency.kind is LatencyKind.MODELLED:
+        return {**shared, "bound": latency.bound}
+    return {
+        **shared,
+        "mode": None if latency.mode is None else str(latency.mode),
+        "cold": _sampling(latency.cold),
+        "batch": _sampling(latency.batch),
+        "batch_refused": latency.batch_refused,
+        "warmup_launches": latency.warmup_launches,
+        "tick_ns": latency.tick_ns,
+        "sm_clock_mhz": list(latency.sm_clock_mhz),
+        "contents": latency.contents,
+        "achieved": None if done is None else asdict(done),
+        "notes": list(latency.notes),
+    }
+
+
+def _sampling(sampling: Sampling | None) -> Json | None:
+    if sampling is None:
+        return None
+    return {
+        "median_ns": sampling.median_ns,
+        "relative_iqr": sampling.relative_iqr,
+        "samples": len(sampling.samples_ns),
+        "launches": sampling.launches,
+        "copies": sampling.copies,
+        "floor_ns": sampling.floor_ns,
+    }
 
 
 def _overall_latency(evaluation: Evaluation) -> Json | None:

@@ -1,4 +1,4 @@
-"""A made-up project for tests that run pytest on it."""
+"""A made-up project for tests that run pytest on it, devices, and what becomes of tests without a GPU."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from gpu_presence import missing_for_gpu
 
 # A run in this process forgets the modules it imported, and NumPy cannot be imported twice.
 import pytest_cudaopt.cli
@@ -30,6 +31,17 @@ def scale(x=In(f32, "n"), y=Out(f32, "n"), n=i32):
     '''Double x.'''
     y[...] = 2 * x
 """
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU; skipped, with what is missing, without one")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    needing = [item for item in items if item.get_closest_marker("gpu")]
+    if needing and (missing := missing_for_gpu(os.environ)):
+        for item in needing:
+            item.add_marker(pytest.mark.skip(reason=f"needs an NVIDIA GPU: {missing}"))
 
 
 # Neither has anything to do here, and hypothesis loads itself anew in every run.
@@ -109,6 +121,20 @@ def sim(
     """The simulator, opened once for all tests that judge kernels in this process."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(shared_cache))
     return opened_sim
+
+
+@pytest.fixture(scope="session")
+def opened_cuda(shared_cache: Path) -> Iterator[Device]:
+    environ = {**os.environ, "XDG_CACHE_HOME": str(shared_cache)}
+    with open_device("cuda:0", environ=environ) as device:
+        yield device
+
+
+@pytest.fixture
+def cuda(opened_cuda: Device, shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Device:
+    """The first GPU, opened once for all tests. A GPU that is there and cannot be opened is an error."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared_cache))
+    return opened_cuda
 
 
 @pytest.fixture

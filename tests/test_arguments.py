@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_cudaopt import In, InOut, Kernel, Out, Scalar, Scratch, bf16, case, f32, i8, i32, kernel, uniform
-from pytest_cudaopt.arguments import bind
+from pytest_cudaopt.arguments import bind, bind_again
 from pytest_cudaopt.errors import DeclarationError
 
 
@@ -61,6 +61,23 @@ def test_the_same_case_gives_the_same_bytes_and_a_seed_other_ones(whole: Kernel)
     other = bind(whole, case(rows=3, cols=5, seed=1))
     assert first.arrays["x"].tobytes() == again.arrays["x"].tobytes()
     assert first.arrays["x"].tobytes() != other.arrays["x"].tobytes()
+
+
+def test_another_draw_changes_contents_and_nothing_of_the_launch(whole: Kernel) -> None:
+    bound = bind(whole, whole.cases[0])
+    first, again, second = (bind_again(whole, whole.cases[0], bound, draw) for draw in (1, 1, 2))
+    raws = [drawn.arrays["x"].tobytes() for drawn in (bound, first, second)]
+    assert len(set(raws)) == 3
+    assert first.arrays["x"].tobytes() == again.arrays["x"].tobytes()
+    assert (first.sizes, first.shapes, first.scalars) == (bound.sizes, bound.shapes, bound.scalars)
+
+
+def test_another_draw_of_another_seed_is_another(whole: Kernel) -> None:
+    drawn = [
+        bind_again(whole, one, bind(whole, one), 1).arrays["x"].tobytes()
+        for one in (case(rows=3, cols=5), case(rows=3, cols=5, seed=1))
+    ]
+    assert drawn[0] != drawn[1]
 
 
 def test_empty_arrays_are_bound(whole: Kernel) -> None:

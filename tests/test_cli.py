@@ -22,6 +22,15 @@ def test_an_accepted_kernel_is_a_yes(project):
     result.stdout.fnmatch_lines(["*scale: accepted on sim*", "*n51*passed*", "*n4096*passed*modelled*"])
 
 
+def test_how_often_to_measure_can_be_chosen(project):
+    counts = ("--samples=7", "--warmup=2", "--relative-error=1")
+
+    assert project.cudaopt("check", "test_scale.py::scale", *counts).ret == YES
+    result = project.cudaopt("check", "test_scale.py::scale", "--samples=none")
+    assert result.ret == NOT_JUDGED
+    result.stdout.fnmatch_lines(["*--samples on the command line*"])
+
+
 def test_json_says_what_was_and_was_not_proved(project):
     result = project.cudaopt("check", "test_scale.py::scale", "--json")
     judged = judged_json(result)
@@ -160,6 +169,13 @@ def test_doctor_finds_what_is_here(project):
     result.stdout.fnmatch_lines(
         ["found *Python*", "found *harness*", "found *NVRTC*", "found *CUDA headers*", "found *sim*"]
     )
+
+
+def test_doctor_says_that_a_modelled_device_has_no_peaks(project):
+    result = project.cudaopt("doctor", "--peaks", "--device=sim")
+
+    assert result.ret == YES
+    result.stdout.fnmatch_lines(["absent *peaks *sim (modelled h200) is modelled: *no measured peaks"])
 
 
 def test_doctor_says_no_where_something_is_missing(project, monkeypatch):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, case, f32, i32, i64, kernel, work
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declare import Amount, Kernel
 from pytest_cudaopt.dtypes import BY_NAME
 from pytest_cudaopt.errors import DeclarationError, SourceError
 from pytest_cudaopt.parameters import Role
@@ -37,6 +37,21 @@ def declare(**changes: Any) -> Kernel:
 def source(tmp_path: Path) -> str:
     (tmp_path / "copy.cu").write_text(SOURCE)
     return str(tmp_path / "copy.cu")
+
+
+def test_bytes_can_be_left_to_be_counted_and_are_unknown_until_then() -> None:
+    declared = declare(work=work(flops="2*n", bytes="touched"))
+
+    assert declared.work.bytes_touched
+    assert declared.work_at(case(n=3)) == Amount(flops=6, bytes=None)
+
+
+def test_work_without_a_value_at_a_case_names_the_case() -> None:
+    declared = declare(work=work(bytes="8 // n"))
+
+    assert declared.work_at(case(n=2)) == Amount(bytes=4)
+    with pytest.raises(DeclarationError, match=r"at case\(n=0\): work: expression '8 // n'"):
+        declared.work_at(case(n=0))
 
 
 def test_a_declaration_holds_what_was_declared() -> None:

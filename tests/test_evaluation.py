@@ -16,9 +16,14 @@ from pytest_cudaopt.evaluation import (
     Latency,
     LatencyKind,
     Plan,
+    Sampling,
+    SamplingMode,
     Stage,
     Status,
 )
+
+COLD = Sampling(6.0, (5.0, 6.0, 7.0))
+BATCH = Sampling(2.0, (1.0, 2.0, 3.0), launches=100)
 
 
 def measured(id: str, median_ns: float | None, weight: float = 1.0) -> CaseOutcome:
@@ -80,3 +85,22 @@ def test_a_diagnostic_reads_like_a_compilers(column: int, text: str) -> None:
 @pytest.mark.parametrize(("mismatched", "matches"), [(0, True), (1, False)])
 def test_a_comparison_matches_without_mismatches(mismatched: int, matches: bool) -> None:
     assert Comparison("y", 4, mismatched, 0.0, 0.0).matches is matches
+
+
+@pytest.mark.parametrize(("mode", "chosen"), [(SamplingMode.COLD, COLD), (SamplingMode.BATCH, BATCH)])
+def test_a_latencys_samples_are_those_of_its_mode(mode: SamplingMode, chosen: Sampling) -> None:
+    latency = Latency(LatencyKind.MEASURED, chosen.median_ns, mode, cold=COLD, batch=BATCH)
+    assert latency.samples_ns == chosen.samples_ns
+
+
+def test_a_modelled_latency_has_no_samples() -> None:
+    assert Latency(LatencyKind.MODELLED, 1.0).samples_ns == ()
+
+
+@pytest.mark.parametrize(
+    ("samples", "share"), [((5.0,), 0.0), ((1.0, 2.0, 3.0, 4.0, 5.0), 2 / 3), ((3.0, 3.0, 3.0), 0.0)]
+)
+def test_the_spread_is_the_interquartile_range_over_the_median(
+    samples: tuple[float, ...], share: float
+) -> None:
+    assert Sampling(3.0, samples).relative_iqr == pytest.approx(share)

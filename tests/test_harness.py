@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_cudaopt import harness
+from pytest_cudaopt import harness, serving
 from pytest_cudaopt.answers import AnswerStatus
 from pytest_cudaopt.errors import EnvironmentFault, HarnessError
 from pytest_cudaopt.finding import FindingKind
@@ -56,6 +58,17 @@ for line in sys.stdin:
         signal.pause()
     elif what == "trap":
         answer(request, **fault("trap"))
+    elif what == "ending":
+        answer(request, **fault("illegal_address"), ending=True)
+        signal.pause()
+    elif what == "arguments":
+        answer(request, device=" ".join(sys.argv[1:]))
+    elif what == "deaf":
+        # Ends while nothing of the next request has come.
+        answer(request)
+        os.close(fd)
+        os.close(0)
+        signal.pause()
     elif what == "other nonce":
         answer(request, nonce="0")
     elif what == "garbage":
@@ -135,7 +148,7 @@ def test_silence_is_a_timeout_and_the_process_is_replaced(
 def test_closed_results_of_a_living_process_are_a_crash(
     speaker: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(harness, "_END_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(serving, "_END_TIMEOUT_S", 0.01)
     answer = speaker.ask(request("closed"))
     assert answer.fault is not None
     assert answer.fault.message == "the harness closed its results without an answer"
@@ -147,6 +160,45 @@ def test_a_watchdogs_answer_does_not_harm_the_next_request(speaker: Harness) -> 
     assert answer.fault is not None
     assert answer.fault.kind is FindingKind.TIMEOUT
     assert speaker.ask(request("ok")).status is AnswerStatus.OK
+
+
+def test_an_answer_that_ends_the_process_is_kept_and_the_next_one_is_anothers(speaker: Harness) -> None:
+    before = speaker.ask(request("ok")).device
+    answer = speaker.ask(request("ending"))
+    assert answer.fault is not None
+    assert answer.fault.kind is FindingKind.ILLEGAL_ADDRESS
+    assert speaker.pid is None
+    after = speaker.ask(request("ok"))
+    assert after.status is AnswerStatus.OK
+    assert after.device != before
+
+
+def test_a_process_that_died_between_requests_is_replaced_without_a_word(speaker: Harness) -> None:
+    before = speaker.ask(request("ok")).device
+    assert speaker.pid is not None
+    os.kill(speaker.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, speaker.pid, os.WEXITED | os.WNOWAIT)
+    after = speaker.ask(request("ok"))
+    assert after.status is AnswerStatus.OK
+    assert after.device != before
+
+
+def test_a_request_that_reached_nobody_is_asked_again_and_not_blamed(speaker: Harness) -> None:
+    before = speaker.ask(request("deaf")).device
+    after = speaker.ask(request("ok"))
+    assert after.status is AnswerStatus.OK
+    assert after.device != before
+
+
+def test_libraries_are_handed_on(tmp_path: Path) -> None:
+    with Harness(program(tmp_path), Path("/n.so"), "libmade_up.so") as started:
+        answered = started.ask(request("arguments")).device
+    assert answered.startswith("serve --nvrtc /n.so --driver libmade_up.so --result-fd")
+
+
+def test_the_process_id_is_that_of_the_running_process(speaker: Harness) -> None:
+    assert speaker.pid is None
+    assert speaker.ask(request("ok")).device == f"process {speaker.pid}"
 
 
 def test_another_fault_keeps_the_process(speaker: Harness) -> None:
@@ -179,7 +231,7 @@ def test_an_interrupted_request_leaves_no_late_answer(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(harness._Serving, "exchange", interrupt)
+        patched.setattr(serving.Serving, "exchange", interrupt)
         with pytest.raises(KeyboardInterrupt):
             speaker.ask(request("silent"))
     assert speaker.ask(request("ok")).device != before

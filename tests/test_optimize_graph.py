@@ -20,10 +20,21 @@ from made_up_runs import (
     evaluation,
     faster_with_larger_blocks,
 )
+from measured_latencies import batch_latency, cold_latency
 
-from pytest_cudaopt import directives
+from pytest_cudaopt import case, directives
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceFault, SourceError
-from pytest_cudaopt.evaluation import CaseStatus, LatencyKind, Status
+from pytest_cudaopt.evaluation import (
+    CaseOutcome,
+    CaseStatus,
+    Evaluation,
+    Latency,
+    LatencyKind,
+    Plan,
+    Status,
+)
 from pytest_cudaopt.optimize.accept import AcceptOutcome
 from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal
 from pytest_cudaopt.optimize.graph import OptimizeOptions, mermaid, optimize
@@ -101,6 +112,37 @@ def test_a_candidate_that_slows_one_case_down_is_not_kept(run: Run) -> None:
     assert not summary.improved
     assert {a.verdict.decision for a in summary.attempts[1:]} == {Decision.CASE_SLOWER}
     assert run(TableJudge(trades), allow_slower=0.05).improved
+
+
+def test_every_attempt_is_measured_as_the_options_say(run: Run) -> None:
+    judge = TableJudge(best_only_at_128)
+    run(judge, warmup=2, samples=7, relative_error=0.01)
+    assert {(plan.warmup, plan.samples, plan.relative_error) for _, plan in judge.asked} == {(2, 7, 0.01)}
+
+
+def test_start_and_best_are_compared_in_the_same_mode(run: Run) -> None:
+    """The start takes too long for batches; what they say of the candidates is not held against it."""
+
+    def judge(kernel: Kernel, candidate: Candidate, plan: Plan, device: object) -> Evaluation:
+        if candidate.chosen["BLOCK"] == 64:
+            return _measured(cold_latency(12_000.0, notes=("the clock moved",)))
+        return _measured(batch_latency(4_000.0, cold_ns=8_000.0))
+
+    summary = run(judge)
+    assert (summary.start_ns, summary.best_ns) == (pytest.approx(12_000), pytest.approx(8_000))
+    assert summary.speedup == pytest.approx(1.5)
+    assert [gain.speedup for gain in summary.per_case] == [1.5]
+    assert summary.to_json()["warnings"] == ["the clock moved"]
+    first, second = read_history(summary.folder / "history.jsonl")[:2]
+    assert (first["latency_mode"], second["latency_mode"]) == ({"n1": "cold"}, {"n1": "batch"})
+    assert (first["warnings"], second["warnings"]) == (["the clock moved"], [])
+    log = (summary.folder / "attempt-00" / "log.txt").read_text()
+    assert "12.0 us cold, IQR 1.00 %, the clock moved" in log
+
+
+def _measured(latency: Latency) -> Evaluation:
+    outcome = CaseOutcome(case(n=1, measure=True), "n1", CaseStatus.PASSED, latency=latency)
+    return Evaluation("twice", "digest", "cuda:0 (made up)", Status.ACCEPTED, outcomes=(outcome,))
 
 
 def test_iterations_count_proposals_and_not_the_start(run: Run) -> None:

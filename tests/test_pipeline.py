@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,24 @@ from typing import Any
 import numpy as np
 import pytest
 from judged_kernels import ALL_STAGES, AXPY, axpy, full_plan
+from pretend_gpu import pretend
 
-from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, bool_, case, f16, f32, f64, i32, kernel
+from pytest_cudaopt import (
+    In,
+    InOut,
+    Out,
+    Scalar,
+    Scratch,
+    bf16,
+    bool_,
+    case,
+    contents,
+    f16,
+    f32,
+    f64,
+    i32,
+    kernel,
+)
 from pytest_cudaopt.answers import Answer, AnswerStatus
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
@@ -264,6 +281,57 @@ def test_a_damaged_guard_is_a_fault(tmp_path: Path, sim: Device, monkeypatch: py
     evaluation = judge(axpy(tmp_path), sim)
     assert evaluation.status is Status.FAULT
     assert "wrote within 256 bytes before or after 'y'" in evaluation.reason
+
+
+def test_a_gpu_judges_like_sim_and_says_measured(tmp_path: Path, sim: Device) -> None:
+    gpu, _ = pretend(sim)
+    evaluation = judge(axpy(tmp_path), gpu)
+    assert evaluation.accepted
+    assert evaluation.reason == "right on 3 cases, latency measured on 1 case"
+    assert evaluation.latencies["n1000"].samples_ns == (1.0, 2.0, 3.0)
+
+
+def test_a_launch_that_is_wrong_only_when_timed_is_a_wrong_result(tmp_path: Path, sim: Device) -> None:
+    gpu, _ = pretend(sim, remembers=True)
+    evaluation = judge(axpy(tmp_path), gpu)
+    assert evaluation.status is Status.WRONG_RESULT
+    assert re.match(
+        r"case n1000: a timed launch, on inputs it had not seen, is wrong \(case\(n=1000, seed=\d+, "
+        r"measure=True\) draws them\): 1000 of 1000 elements of 'y' differ",
+        evaluation.reason,
+    )
+    outcome = evaluation.outcomes[2]
+    assert (outcome.status, outcome.latency) == (CaseStatus.WRONG, None)
+    assert not outcome.comparisons[0].matches
+    assert [o.status for o in evaluation.outcomes[:2]] == [CaseStatus.PASSED] * 2
+
+
+def test_a_timed_launch_is_held_to_the_reference_where_nothing_can_be_held_out(
+    tmp_path: Path, sim: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "HELD_OUT_BYTES", 0)
+    gpu, _ = pretend(sim)
+    kernel = axpy(tmp_path, ("+ 1.0f", "+ 2.0f"))
+    evaluation = evaluate(kernel, kernel.start(), Plan((Stage.MEASURE,), kernel.cases), gpu)
+    assert evaluation.status is Status.WRONG_RESULT
+    assert evaluation.reason.startswith("case n1000: a timed launch is wrong: 1000 of 1000")
+
+
+def test_a_reference_that_cannot_take_other_inputs_does_not_fail_the_kernel(
+    tmp_path: Path, sim: Device
+) -> None:
+    calls: list[int] = []
+
+    def only_these(x: Any, y: Any, n: int, a: float) -> None:
+        calls.append(n)
+        if calls.count(1000) > 1:
+            raise ValueError("no more")
+        y[...] = a * x + 1
+
+    gpu, _ = pretend(sim)
+    evaluation = judge(axpy(tmp_path, reference=only_these), gpu)
+    assert evaluation.accepted
+    assert "timed on one set of inputs" in evaluation.latencies["n1000"].notes[-1]
 
 
 EVERYTHING = """// @launch grid=(1) block=(32)

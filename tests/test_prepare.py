@@ -85,6 +85,28 @@ def test_one_case_larger_than_the_bound_is_still_prepared(
     assert prepare(kernel, kernel.cases[0], sim).files["x"].exists()
 
 
+def test_files_of_other_contents_are_dropped_with_the_case(
+    sim: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prepare_module, "_KEPT", {})
+    monkeypatch.setattr(prepare_module, "_KEPT_BYTES", 1)
+    kernel = axpy(tmp_path)
+    contents = prepare(kernel, kernel.cases[0], sim).contents
+    assert all(file.exists() for file in contents.files)
+    prepare(kernel, kernel.cases[1], sim)
+    assert not any(file.exists() for file in contents.files)
+
+
+def test_other_contents_are_left_out_where_memory_is_short(
+    sim: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = axpy(tmp_path)
+    prepared = prepare(kernel, kernel.cases[0], sim)
+    monkeypatch.setattr(prepare_module, "_available_bytes", lambda: 10)
+    assert prepared.contents.note == "timed on one set of inputs: another needs 0.0 GB of memory"
+    assert prepared.contents.files == ()
+
+
 def test_output_elements_are_counted(sim: Device, tmp_path: Path) -> None:
     kernel = axpy(tmp_path, cases=[case(n=0), case(n=7)])
     assert [prepare(kernel, one, sim).output_elements for one in kernel.cases] == [0, 7]

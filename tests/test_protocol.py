@@ -89,6 +89,7 @@ def test_file_names_resolve_in_the_folder_of_the_request(tmp_path: Path) -> None
         (["run"], "expected a request file"),
         (["run", "nosuch.json"], "nosuch.json"),
         (["serve", "--result-fd", "x"], "--result-fd: expected a number"),
+        (["serve", "--driver"], "--driver: expected a value"),
         (["serve", "--result-fd", "77"], "the result descriptor 77 cannot be used"),
     ],
 )
@@ -133,6 +134,7 @@ def test_requests_of_one_process_know_nothing_of_each_other(served: Served, tmp_
         ('{"protocol": 1, "device": "sim", "steps": [], "bufers": []}', 'Did you mean "buffers"?'),
         ('{"protocol": 1, "device": "sim", "steps": [{"do": "lanch"}]}', 'Did you mean "launch"?'),
         ('{"protocol": 1, "device": "tpu", "steps": []}', 'expected "sim" or "cuda:N", got "tpu"'),
+        ('{"protocol": 1, "device": "cuda:x", "steps": []}', 'expected "sim" or "cuda:N", got "cuda:x"'),
         ('{"protocol": 1, "device": "sim", "steps": [], "sim": {"model": "h2000"}}', "h2000"),
         (
             '{"protocol": 1, "device": "sim", "steps": [{"do": "digest", "buffer": "x"}]}',
@@ -184,9 +186,14 @@ def test_an_output_file_without_the_nonce_is_refused(served: Served, tmp_path: P
     assert 'contains the nonce "n0"' in served.ask(asked)["fault"]["message"]
 
 
-def test_a_gpu_is_not_there_yet(served: Served) -> None:
-    answer = served.ask(request(device="cuda:0"))
-    assert (answer["status"], answer["fault"]["kind"]) == ("fault", "no_device")
+def test_a_driver_that_is_not_there_is_named_and_the_next_request_is_answered(tmp_path: Path) -> None:
+    missing = str(tmp_path / "libcuda.so")
+    with Served("--driver", missing) as serving:
+        answer = serving.ask(request(device="cuda:0"))
+        assert (answer["status"], answer["fault"]["kind"]) == ("fault", "no_device")
+        assert missing in answer["fault"]["message"]
+        assert "ending" not in answer
+        assert serving.ask(request({"do": "limits"}))["status"] == "ok"
 
 
 def test_limits_are_those_of_the_modelled_device(served: Served) -> None:
@@ -245,6 +252,52 @@ def test_digests_guards_and_copies_agree_with_the_bytes(served: Served, tmp_path
     assert digest["sha256"] == expected
     assert (equal["equal"], unequal["equal"], again["equal"]) == (True, False, True)
     assert guards["intact"] is True
+
+
+def test_a_reset_gives_every_buffer_its_first_bytes_again(served: Served, tmp_path: Path) -> None:
+    asked = saxpy_request(tmp_path)
+    asked["buffers"][1]["poison"] = "f97ff97f"
+    digests = [{"do": "digest", "buffer": "x"}, {"do": "digest", "buffer": "y"}]
+    change = [{"do": "fill", "buffer": name, "pattern": "01"} for name in ("x", "y")]
+    asked["steps"] = [*digests, *change, *digests, {"do": "reset"}, *digests]
+    asked["steps"] += [{"do": "reset", "poison": "02"}, *digests, {"do": "read_guards", "buffer": "y"}]
+    steps = served.ask(asked)["steps"]
+    x, y, *_, changed_x, changed_y, _, again_x, again_y, reset, other_x, other_y, guards = steps
+    assert reset == {"do": "reset"}
+    assert (changed_x, changed_y) != (x, y)
+    assert (again_x, again_y) == (x, y)
+    assert (other_x, other_y["sha256"]) == (x, hashlib.sha256(b"\2" * 400).hexdigest())
+    assert guards["intact"] is True
+
+
+MEASURED_LIKE_A_GPU: Json = {
+    "warmup_ms": 1.5,
+    "relative_error": 0.01,
+    "max_samples": 200,
+    "mode": "batch",
+    "contents": [{"x": "x.bin"}],
+    "held_out": {"x": "x.bin"},
+    "capture": [{"buffer": "y", "file": "y.n0.captured.bin"}],
+}
+
+
+def test_sim_models_the_same_time_whatever_a_gpu_would_be_asked_to_do(served: Served, tmp_path: Path) -> None:
+    asked = saxpy_request(tmp_path)
+    asked["steps"][3]["do"] = "measure"
+    asked["steps"].insert(4, asked["steps"][3] | MEASURED_LIKE_A_GPU)
+    plain, elaborate = served.ask(asked)["steps"][3:5]
+    assert plain["kind"] == "modelled"
+    assert elaborate == plain
+    assert not (tmp_path / "y.n0.captured.bin").exists()
+
+
+def test_sim_refuses_to_interleave(served: Served, tmp_path: Path) -> None:
+    asked = saxpy_request(tmp_path)
+    arm = {key: value for key, value in asked["steps"][3].items() if key != "do"}
+    asked["steps"][3] = {"do": "interleave", "arms": [arm, arm]}
+    answer = served.ask(asked)
+    assert (answer["status"], answer["fault"]["step"]) == ("invalid", 3)
+    assert "modelled times have no noise" in answer["fault"]["message"]
 
 
 def test_a_module_loads_from_the_files_of_an_earlier_request(served: Served, tmp_path: Path) -> None:
@@ -312,12 +365,14 @@ def test_the_watchdog_answers_for_a_kernel_without_end_and_ends_the_process() ->
         assert (answer["id"], answer["status"]) == ("test", "fault")
         assert [step["do"] for step in answer["steps"]] == ["compile", "load"]
         assert (answer["fault"]["kind"], answer["fault"]["step"]) == ("timeout", 2)
+        assert answer["ending"] is True
         assert serving.process.wait(timeout=60) == 3
 
 
 def test_the_instruction_budget_ends_a_kernel_without_end_at_its_line(served: Served) -> None:
     answer = served.ask(endless_request(sim={"block_instructions": 10_000}))
     assert (answer["fault"]["kind"], answer["fault"]["line"]) == ("timeout", 1)
+    assert "ending" not in answer
     assert served.ask(request({"do": "limits"}))["status"] == "ok"
 
 

@@ -8,22 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_cudaopt.answers import Answer, AnswerStatus, parse_line
+from pytest_cudaopt.answers import Answer, AnswerStatus, GpuFacts, parse_line
 from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f32, i64
 from pytest_cudaopt.errors import HarnessError
-from pytest_cudaopt.evaluation import Diagnostic, LatencyKind, Resources
+from pytest_cudaopt.evaluation import Diagnostic, LatencyKind, Resources, Sampling, SamplingMode
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.protocol import (
     Access,
+    Arm,
     AskLimits,
     Buffer,
     BufferArgument,
+    Capture,
     CompareDigest,
     Compile,
     Copy,
     Digest,
     Entry,
     Fill,
+    Interleave,
     Launch,
     Load,
     Measure,
@@ -33,6 +36,7 @@ from pytest_cudaopt.protocol import (
     ReadGuards,
     Reload,
     Request,
+    Reset,
     ScalarArgument,
     SimOptions,
     Step,
@@ -40,6 +44,21 @@ from pytest_cudaopt.protocol import (
 )
 
 ARGUMENTS = (BufferArgument("x"), NullArgument(True), ScalarArgument("f32", "0000803f"))
+ARM = Arm("m", "k", (1, 2, 3), (32, 1, 1), ARGUMENTS, 64)
+MEASURE = Measure(
+    "m",
+    "k",
+    (1, 2, 3),
+    (32, 1, 1),
+    ARGUMENTS,
+    warmup_ms=1.5,
+    relative_error=0.01,
+    max_samples=200,
+    mode="batch",
+    contents=({"x": "x1.bin"}, {}),
+    held_out={"x": "x2.bin"},
+    capture=(Capture("y", "n-y.bin"),),
+)
 STEPS: tuple[Step, ...] = (
     Compile("m"),
     Load("m"),
@@ -52,7 +71,11 @@ STEPS: tuple[Step, ...] = (
     ReadGuards("x"),
     Digest("x"),
     CompareDigest("x", "0" * 64),
-    Measure("m", "k", (1, 2, 3), (32, 1, 1), ARGUMENTS, 64, 1, 2),
+    Measure("m", "k", (1, 2, 3), (32, 1, 1), ARGUMENTS, 64, warmup=1, samples=2),
+    MEASURE,
+    Interleave((ARM, ARM), 3, 4, 5, 6.5, "cold"),
+    Reset(),
+    Reset("f97f"),
     AskLimits(),
 )
 MODULE = Module(
@@ -109,6 +132,14 @@ def test_a_request_is_spelled_as_the_protocol_says() -> None:
         "arguments": [{"buffer": "x"}, {"null": True}, {"scalar": "f32", "value": "0000803f"}],
         "shared_bytes": 64,
     }
+    assert {name: written["steps"][12][name] for name in ("contents", "held_out", "capture", "mode")} == {
+        "contents": [{"x": "x1.bin"}, {}],
+        "held_out": {"x": "x2.bin"},
+        "capture": [{"buffer": "y", "file": "n-y.bin"}],
+        "mode": "batch",
+    }
+    assert "do" not in written["steps"][13]["arms"][0]
+    assert written["steps"][14:16] == [{"do": "reset"}, {"do": "reset", "poison": "f97f"}]
     assert written["modules"][0]["entries"] == [
         {"name": "k", "parameters": [["const float*", "float*"], ["int"]]}
     ]
@@ -197,12 +228,84 @@ def test_a_modelled_latency_is_read() -> None:
     assert read.samples_ns == ()
 
 
+def measured(**changes: Any) -> dict[str, Any]:
+    latency = {
+        "mode": "batch",
+        "median_ns": 2.5,
+        "cold": {"median_ns": 6.0, "samples_ns": [5, 6.0, 7]},
+        "batch": {"median_ns": 2.5, "samples_ns": [2, 3.0], "launches": 40, "copies": 8, "floor_ns": 1.5},
+        "warmup_launches": 12,
+        "tick_ns": 32.0,
+        "sm_clock_mhz": [1980.0],
+        "contents": 3,
+        "captured": {"mode": "cold", "sample": 1},
+        "notes": ["a note"],
+    }
+    return {"do": "measure", "kind": "measured", "latency": latency | changes}
+
+
 def test_a_measured_latency_is_read() -> None:
-    latency = {"median_ns": 2.5, "samples_ns": [2, 3.0]}
-    step = {"do": "measure", "kind": "measured", "latency": latency}
+    read = Answer.from_json(answer(steps=[measured()])).step("measure").latency
+    assert read is not None
+    assert (read.kind, read.mode, read.median_ns) == (LatencyKind.MEASURED, SamplingMode.BATCH, 2.5)
+    assert read.samples_ns == (2.0, 3.0)
+    assert read.cold == Sampling(6.0, (5.0, 6.0, 7.0))
+    assert read.batch == Sampling(2.5, (2.0, 3.0), launches=40, copies=8, floor_ns=1.5)
+    assert (read.warmup_launches, read.tick_ns, read.contents) == (12, 32.0, 3)
+    assert (read.sm_clock_mhz, read.notes, read.bound) == ((1980.0,), ("a note",), None)
+
+
+def test_a_refused_batch_says_why() -> None:
+    step = measured(mode="cold", median_ns=6.0, batch_refused="x is restored before each launch")
+    del step["latency"]["batch"]
     read = Answer.from_json(answer(steps=[step])).step("measure").latency
     assert read is not None
-    assert (read.kind, read.samples_ns, read.bound) == (LatencyKind.MEASURED, (2.0, 3.0), None)
+    assert (read.batch, read.batch_refused) == (None, "x is restored before each launch")
+
+
+def test_interleaved_arms_are_read() -> None:
+    arms = [{"median_ns": 2.0, "samples_ns": [2]}, {"median_ns": 3.0, "samples_ns": [3]}]
+    step = {"do": "interleave", "kind": "measured", "mode": "batch", "arms": arms, "launches": 40}
+    read = Answer.from_json(answer(steps=[step | {"sm_clock_mhz": [1980]}])).step("interleave")
+    assert read.arms == (Sampling(2.0, (2.0,)), Sampling(3.0, (3.0,)))
+    assert (read.mode, read.launches, read.sm_clock_mhz) == (SamplingMode.BATCH, 40, (1980.0,))
+
+
+def test_limits_of_a_gpu_are_read() -> None:
+    gpu = {
+        "uuid": "GPU-1",
+        "driver": [13, 0],
+        "memory_bytes": 9,
+        "free_bytes": 8,
+        "l2_bytes": 5,
+        "sm_clock_mhz": 1980.0,
+        "memory_clock_mhz": 0.0,
+        "memory_bus_bits": 6016,
+        "guard_pages": True,
+    }
+    limits = {
+        "name": "NVIDIA H200",
+        "architecture": "sm_90",
+        "multiprocessors": 132,
+        "warp_size": 32,
+        "max_threads_per_block": 1024,
+        "max_shared_bytes": 232448,
+        "max_grid": [3, 2, 1],
+        "max_block": [6, 5, 4],
+    }
+    step = {"do": "limits", "limits": limits | {"gpu": gpu}}
+    read = Answer.from_json(answer(steps=[step])).step("limits").limits
+    assert read is not None
+    assert read.gpu == GpuFacts("GPU-1", (13, 0), 9, 8, 5, 1980.0, 0.0, 6016, True)
+    modelled = Answer.from_json(answer(steps=[{"do": "limits", "limits": limits}])).step("limits").limits
+    assert modelled is not None
+    assert modelled.gpu is None
+
+
+def test_an_answer_after_which_the_process_ends_says_so() -> None:
+    fault = {"kind": "trap", "message": "trapped"}
+    assert Answer.from_json(answer(status="fault", fault=fault, ending=True)).ending
+    assert not Answer.from_json(answer(status="fault", fault=fault)).ending
 
 
 def test_a_fault_is_read_with_its_step_and_diagnostics() -> None:
@@ -235,10 +338,14 @@ def test_a_fault_is_read_with_its_step_and_diagnostics() -> None:
             {"steps": [{"do": "measure", "kind": "guessed", "latency": {"median_ns": 1.0}}]},
             "answer.steps[0].kind: expected one of measured, modelled",
         ),
+        ({"steps": [measured(median_ns=0.0)]}, "answer.steps[0].latency.median_ns: expected a number > 0"),
+        ({"steps": [measured(batch=None)]}, "answer.steps[0].latency: expected the samples of mode 'batch'"),
+        ({"steps": [measured(bound="dram")]}, "answer.steps[0].latency: expected keys among"),
         (
-            {"steps": [{"do": "measure", "kind": "measured", "latency": {"median_ns": 0.0}}]},
-            "answer.steps[0].latency.median_ns: expected a number > 0",
+            {"steps": [{"do": "interleave", "mode": "cold", "arms": [{"median_ns": 0, "samples_ns": []}]}]},
+            "answer.steps[0].arms[0].median_ns: expected a number > 0",
         ),
+        ({"ending": 1}, "answer.ending: expected true or false"),
     ],
 )
 def test_an_answer_that_does_not_fit_is_refused(changes: dict[str, Any], complaint: str) -> None:

@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from made_up_runs import declare_twice
+from pretend_gpu import pretend
 
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.candidate import Candidate
@@ -64,6 +66,28 @@ def test_the_outputs_of_a_request_are_written_beside_it(
     x = bind(kernel, kernel.cases[1]).arrays["x"]
     y = np.fromfile(tmp_path / "replay" / "n100.replay-y.bin", dtype=np.float32)
     np.testing.assert_array_equal(y, 3 * x)
+
+
+def test_a_request_checks_as_a_gpu_does_and_names_it_but_measures_on_its_own_inputs(
+    kernel: Kernel, device: Device, tmp_path: Path
+) -> None:
+    gpu, _ = pretend(device)
+    path = write(kernel, gpu, tmp_path / "replay")
+    request = Request.from_json(json.loads(path.read_text()))
+    assert request.device == "cuda:0"
+    check = ["launch", "read_guards"]
+    assert [step.DO for step in request.steps] == [
+        "compile",
+        "load",
+        *check,
+        "read",
+        "reset",
+        *check,
+        "measure",
+    ]
+    measure: Any = request.steps[-1]
+    assert (measure.contents, measure.held_out, measure.capture) == ((), None, ())
+    assert [file.name for file in (tmp_path / "inputs" / "n100").iterdir()] == ["x.bin"]
 
 
 def test_the_same_launch_gives_the_same_request(kernel: Kernel, device: Device, tmp_path: Path) -> None:

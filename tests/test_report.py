@@ -24,14 +24,13 @@ from pytest_cudaopt.errors import (
     SourceError,
     SourceLocation,
 )
-from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Diagnostic, Latency, LatencyKind, Status
+from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Diagnostic, Status
+from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.report import (
     FailureClass,
     describe_error,
     describe_evaluation,
     excerpt,
-    format_duration,
-    format_latency,
     reproduce_lines,
 )
 
@@ -60,6 +59,23 @@ def test_what_means_nothing_for_an_element_is_left_out():
         "worst     y[50]: expected nan, got 1\n"
         in described(evaluation(Status.WRONG_RESULT, outcomes=(outcome,))).text
     )
+
+
+def test_a_timed_launch_that_was_wrong_is_said_to_be_one():
+    note = "a timed launch, on inputs it had not seen, is wrong"
+    outcome = replace(wrong_outcome(), note=note)
+
+    headline = described(evaluation(Status.WRONG_RESULT, outcomes=(outcome,))).headline
+    assert headline == f"{note}: y: 12 of 51 elements (23.5 %) differ from the reference"
+
+
+def test_an_impossible_time_is_a_finding_with_its_numbers():
+    finding = Finding(FindingKind.IMPLAUSIBLE, "0.500 us (cold) is less than the 2.000 us that ... take")
+    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FINDING, finding=finding)
+    failure = described(evaluation(Status.FINDING, outcomes=(outcome,), finding=finding))
+
+    assert failure.headline.startswith("implausible: 0.500 us (cold) is less than the 2.000 us")
+    assert failure.kind is FailureClass.FINDING
 
 
 def test_passed_cases_are_not_shown():
@@ -177,28 +193,6 @@ def test_the_reproduce_line_can_be_pasted_into_a_shell():
         "reproduce: pytest 'tests/test_a.py::k[check-n1]' --cudaopt-device=sim",
         "           case(n=1)",
     ]
-
-
-@pytest.mark.parametrize(
-    ("ns", "text"),
-    [
-        (0.5, "0.50 ns"),
-        (9.996, "10.0 ns"),
-        (850, "850 ns"),
-        (999.4, "999 ns"),
-        (999.6, "1.00 us"),
-        (59_300, "59.3 us"),
-        (123_456_789, "123 ms"),
-        (2.5e9, "2.50 s"),
-    ],
-)
-def test_durations_have_three_digits_and_a_sensible_unit(ns, text):
-    assert format_duration(ns) == text
-
-
-def test_latency_never_goes_without_its_kind():
-    assert format_latency(Latency(LatencyKind.MODELLED, 12_300.0, bound="dram")) == "12.3 us modelled (dram)"
-    assert format_latency(Latency(LatencyKind.MEASURED, 12_300.0)) == "12.3 us measured"
 
 
 def test_an_excerpt_of_a_line_that_is_not_there_is_empty():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from judged_kernels import axpy
+from pretend_gpu import pretend
 
 from pytest_cudaopt.answers import Answer, AnswerStatus, StepAnswer
 from pytest_cudaopt.compile import Compiled, compile_candidate
@@ -17,10 +19,21 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.dtypes import ALL, DType, f64
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Budget
+from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.prepare import PreparedCase, prepare
-from pytest_cudaopt.protocol import Access, BufferArgument, Read, Request, ScalarArgument
-from pytest_cudaopt.run import POISON, configure, run
+from pytest_cudaopt.protocol import (
+    Access,
+    BufferArgument,
+    Launch,
+    Read,
+    ReadGuards,
+    Request,
+    Reset,
+    ScalarArgument,
+    Step,
+)
+from pytest_cudaopt.run import FINITE_POISON, POISON, configure, run
 
 LAUNCH = LaunchConfiguration((2, 1, 1), (64, 1, 1), 128)
 
@@ -28,22 +41,27 @@ LAUNCH = LaunchConfiguration((2, 1, 1), (64, 1, 1), 128)
 class Recorder:
     """Answers a check as a harness would, with `y` as its output."""
 
-    def __init__(self, output: bytes) -> None:
+    def __init__(self, output: bytes, damaged: int | None = None) -> None:
         self.output = output
+        self.damaged = damaged
         self.requests: list[Request] = []
 
     def ask(self, request: Request) -> Answer:
         self.requests.append(request)
-        for step in request.steps:
-            if isinstance(step, Read):
-                Path(step.file).write_bytes(self.output)
-        steps = (
-            StepAnswer("load"),
-            StepAnswer("launch", counters={"threads": 128}),
-            StepAnswer("read_guards", intact=True),
-            StepAnswer("read", bytes=len(self.output)),
-        )
+        steps = tuple(self._answer(step) for step in request.steps)
+        guards = [i for i, step in enumerate(steps) if step.do == "read_guards"]
+        if self.damaged is not None and guards:
+            place = guards[self.damaged]
+            steps = (*steps[:place], StepAnswer("read_guards", intact=False), *steps[place + 1 :])
         return Answer(request.id, request.nonce, AnswerStatus.OK, "sim", steps)
+
+    def _answer(self, step: Step) -> StepAnswer:
+        if isinstance(step, Read):
+            Path(step.file).write_bytes(self.output)
+            return StepAnswer("read", bytes=len(self.output))
+        if isinstance(step, Launch):
+            return StepAnswer("launch", counters={"threads": 128})
+        return StepAnswer(step.DO, intact=True if isinstance(step, ReadGuards) else None)
 
 
 def compiled(kernel: Kernel, sim: Device) -> Compiled:
@@ -58,10 +76,12 @@ def checked(tmp_path: Path, sim: Device) -> tuple[PreparedCase, Compiled]:
     return prepare(kernel, kernel.cases[0], sim), compiled(kernel, sim)
 
 
-def recording(sim: Device, output: bytes = b"\0" * 400) -> tuple[Device, Recorder]:
-    recorder = Recorder(output)
+def recording(
+    sim: Device, output: bytes = b"\0" * 400, selector: str = "sim", damaged: int | None = None
+) -> tuple[Device, Recorder]:
+    recorder = Recorder(output, damaged)
     harness: Any = recorder
-    return replace(sim, harness=harness, _lock=-1), recorder
+    return replace(sim, selector=selector, harness=harness, _lock=-1), recorder
 
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.is_float], ids=str)
@@ -69,6 +89,14 @@ def test_poison_is_nan_in_every_float_type(dtype: DType) -> None:
     pattern = bytes.fromhex(POISON) * (f64.itemsize // 2)
     values = np.frombuffer(pattern, dtype.numpy).astype(np.float64)
     assert np.isnan(values).all()
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.is_float], ids=str)
+def test_the_second_poison_is_a_normal_number_in_every_float_type(dtype: DType) -> None:
+    pattern = bytes.fromhex(FINITE_POISON) * (f64.itemsize // 2)
+    values = np.frombuffer(pattern, dtype.numpy).astype(np.float64)
+    assert np.isfinite(values).all()
+    assert (np.abs(values) > 1e-30).all()
 
 
 def test_poison_is_no_bool() -> None:
@@ -134,6 +162,64 @@ def test_an_empty_launch_asks_nothing(sim: Device, checked: tuple[PreparedCase, 
     assert recorder.requests == []
     assert result.outputs is not None
     assert result.outputs["y"].shape == (100,)
+
+
+def test_a_gpu_launches_again_on_another_poison_and_looks_at_the_guards_again(
+    sim: Device, checked: tuple[PreparedCase, Compiled]
+) -> None:
+    device, recorder = recording(sim, np.arange(100, dtype=np.float32).tobytes(), "cuda:0")
+    result = run(*checked, LAUNCH, device, Budget())
+    (request,) = recorder.requests
+    assert request.device == "cuda:0"
+    assert [step.DO for step in request.steps] == [
+        "load",
+        "launch",
+        "read_guards",
+        "read",
+        "reset",
+        "launch",
+        "read_guards",
+    ]
+    assert request.steps[4] == Reset(FINITE_POISON)
+    assert request.steps[5] == request.steps[1]
+    assert result.outputs is not None
+    assert result.outputs["y"].tolist() == list(range(100))
+    assert result.counters == {"threads": 128}
+
+
+@pytest.mark.parametrize("damaged", [0, 1], ids=["first", "second"])
+def test_a_guard_damaged_in_either_launch_is_a_fault(
+    damaged: int, sim: Device, checked: tuple[PreparedCase, Compiled]
+) -> None:
+    device, _ = recording(sim, selector="cuda:0", damaged=damaged)
+    result = run(*checked, LAUNCH, device, Budget())
+    assert result.outputs is None
+    assert result.fault is not None
+    assert result.fault.kind is FindingKind.ILLEGAL_ADDRESS
+    assert result.fault.message == "wrote within 256 bytes before or after 'y'"
+
+
+def test_a_fault_of_a_gpu_gets_the_place_that_sim_finds(tmp_path: Path, sim: Device) -> None:
+    kernel = axpy(tmp_path, ("i < n", "i <= n"))
+    gpu, harness = pretend(sim)
+    result = run(prepare(kernel, kernel.cases[0], sim), compiled(kernel, sim), LAUNCH, gpu, Budget())
+    assert result.fault is not None
+    assert (result.fault.kind, result.fault.file, result.fault.line) == (
+        FindingKind.ILLEGAL_ADDRESS,
+        "axpy.cu",
+        6,
+    )
+    first, asked = harness.asked
+    assert [step.DO for step in asked.steps] == ["load", "launch"]
+    assert (first.device, asked.device) == ("cuda:0", "sim")
+    assert asked.buffers == first.buffers
+
+
+def test_an_answer_without_a_launch_is_refused(sim: Device, checked: tuple[PreparedCase, Compiled]) -> None:
+    device, _ = recording(sim)
+    nothing: Any = SimpleNamespace(ask=lambda request: Answer("id", "n", AnswerStatus.OK, "sim"))
+    with pytest.raises(HarnessError, match="expected a 'launch' step, got none"):
+        run(*checked, LAUNCH, replace(device, harness=nothing, _lock=-1), Budget())
 
 
 def test_static_and_dynamic_shared_memory_count_together(

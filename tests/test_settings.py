@@ -29,6 +29,10 @@ def test_no_two_options_share_a_spelling(spelling):
     assert len(set(spelt)) == len(spelt)
 
 
+def test_help_texts_hold_no_percent_sign_which_argparse_would_expand():
+    assert [option.flag for option in OPTIONS if "%" in option.help] == []
+
+
 def test_pytest_options_cannot_collide_with_other_plugins():
     assert [o.flag for o in OPTIONS if not o.flag.startswith(("--optimize", "--cudaopt-"))] == []
 
@@ -75,6 +79,9 @@ def test_command_line_wins_over_environment_over_ini():
         ("timeout_s", "300s", 300.0),
         ("timeout_s", "0.5", 0.5),
         ("results", "out/runs", "out/runs"),
+        ("samples", "2", 2),
+        ("warmup", "0", 0),
+        ("relative_error", "0.5", 0.005),
     ],
 )
 def test_values_are_read(field, text, value):
@@ -97,6 +104,9 @@ def test_values_are_read(field, text, value):
         ("timeout_s", "0", "seconds greater than 0"),
         ("timeout_s", "nan", "seconds greater than 0"),
         ("results", "", "a folder"),
+        ("samples", "1", "a whole number of at least 2"),
+        ("warmup", "-1", "a whole number of at least 0"),
+        ("relative_error", "small", "a percentage of at least 0"),
     ],
 )
 def test_wrong_values_say_what_was_expected(field, text, expected):

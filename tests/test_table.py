@@ -4,7 +4,9 @@ import json
 from dataclasses import replace
 
 import pytest
+from measured_latencies import batch_latency
 
+from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.evaluation import LatencyKind
 from pytest_cudaopt.table import Mood, Row, RowStage, rows_from, table_lines, table_title
 
@@ -50,6 +52,37 @@ def test_a_row_survives_a_report(row):
     properties = json.loads(json.dumps(row.properties()))
 
     assert rows_from([properties]) == [row]
+
+
+def measured_row(case="n4096", notes=("the clock moved",)):
+    latency = batch_latency(2_500.0, cold_ns=5_000.0, notes=notes)
+    row = replace(LATENCY, case=case, median_ns=None, kind=None, bound=None)
+    return row.with_latency(latency, Achieved(3.46e12, None, 0.816))
+
+
+def test_a_measured_row_shows_both_modes_and_what_it_achieves():
+    shown = "2.50 us batch (cold 5.00 us), IQR 0.00 %, launch floor 850 ns, 3.46 TB/s = 81.6 % of copy peak"
+
+    assert texts([measured_row()])[1] == f"  n4096  passed  {shown}"
+
+
+def test_a_measured_row_survives_a_report_with_all_its_doubts():
+    row = measured_row(notes=("the clock moved", "process 17 uses the GPU", "the clock moved"))
+    properties = json.loads(json.dumps(row.properties()))
+
+    assert row.doubts == ("the clock moved", "process 17 uses the GPU")
+    assert rows_from([properties]) == [row]
+    assert ["cudaopt.doubts", "process 17 uses the GPU"] in properties
+    assert ["cudaopt.mode", "batch"] in properties
+
+
+def test_a_doubt_is_shown_once_with_the_cases_it_is_about():
+    rows = [replace(measured_row("n1"), position=0), replace(measured_row("n2"), position=1)]
+    line = table_lines(rows)[-1]
+
+    assert line == (("warning: the clock moved (scale n1, scale n2)", Mood.WARNING),)
+    assert sum("the clock moved" in text for text in texts(rows)) == 1
+    assert "warning" not in " ".join(texts(ALL))
 
 
 def test_other_plugins_properties_are_ignored():

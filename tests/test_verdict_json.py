@@ -4,8 +4,10 @@ import json
 
 import pytest
 from made_up_kernels import DEVICE, evaluation, out_of_bounds, wrong_outcome
+from measured_latencies import batch_latency
 
 from pytest_cudaopt import case
+from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.errors import EnvironmentFault, SourceLocation
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
@@ -16,6 +18,7 @@ from pytest_cudaopt.evaluation import (
     LatencyKind,
     Status,
 )
+from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json
 
@@ -48,6 +51,30 @@ def test_a_modelled_latency_is_not_one_on_a_gpu():
 
     assert "latency on a GPU" in not_checked(modelled)
     assert "latency on a GPU" not in not_checked(measured)
+
+
+def test_a_measured_latency_comes_with_both_modes_doubts_and_what_it_achieves():
+    latency = batch_latency(2_500.0, cold_ns=5_000.0, notes=("the clock moved",), tick_ns=32.0)
+    judged = evaluation_json(
+        evaluation(Status.ACCEPTED, outcomes=(passed(latency=latency),)),
+        {"n51": Achieved(bytes_per_s=3.46e12, copy_peak_share=0.816)},
+    )
+    shown = json.loads(json.dumps(judged, allow_nan=False))["cases"][0]["latency"]
+
+    assert (shown["kind"], shown["mode"], shown["median_ns"]) == ("measured", "batch", 2_500.0)
+    assert (shown["cold"]["median_ns"], shown["batch"]["floor_ns"]) == (5_000.0, 850.0)
+    assert shown["notes"] == ["the clock moved"]
+    assert shown["achieved"]["copy_peak_share"] == 0.816
+    assert shown["achieved"]["flops_per_s"] is None
+
+
+def test_an_impossible_time_is_a_finding():
+    finding = Finding(FindingKind.IMPLAUSIBLE, "0.500 us (cold) is less than the 2.000 us that ... take")
+    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FINDING, finding=finding)
+    judged = evaluation_json(evaluation(Status.FINDING, outcomes=(outcome,), finding=finding))
+
+    assert (judged["accepted"], judged["status"]) == (False, "finding")
+    assert [one["kind"] for one in judged["findings"]] == ["implausible"]
 
 
 def test_only_cases_that_passed_count_as_proved():

@@ -1,4 +1,4 @@
-// Three commands, three options: each option belongs to the commands that read it.
+// Three commands, four options: each option belongs to the commands that read it.
 #include "command_line.hpp"
 
 #include <algorithm>
@@ -25,8 +25,11 @@ int descriptor_of(const std::string& text) {
 }
 
 void read_option(const std::string& option, const std::string& value, CommandLine& line) {
-  if (option == "--nvrtc" && (line.command == Command::run || line.command == Command::serve)) {
+  const bool executes = line.command == Command::run || line.command == Command::serve;
+  if (option == "--nvrtc" && executes) {
     line.nvrtc = value;
+  } else if (option == "--driver" && executes) {
+    line.driver = value;
   } else if (option == "--answer" && line.command == Command::run) {
     line.answer_file = value;
   } else if (option == "--result-fd" && line.command == Command::serve) {
@@ -60,8 +63,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
 }
 
 const char* usage_text() {
-  return "usage: cudaopt-harness run REQUEST.json [--nvrtc PATH] [--answer FILE]\n"
-         "       cudaopt-harness serve [--nvrtc PATH] [--result-fd N]\n"
+  return "usage: cudaopt-harness run REQUEST.json [--nvrtc PATH] [--driver PATH] [--answer FILE]\n"
+         "       cudaopt-harness serve [--nvrtc PATH] [--driver PATH] [--result-fd N]\n"
          "       cudaopt-harness version\n";
 }
 

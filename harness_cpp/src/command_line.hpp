@@ -11,7 +11,7 @@ namespace cudaopt {
 struct CommandLine {
   enum class Command { run, serve, version, help } command = Command::help;
   std::string request_file;                // run
-  std::string nvrtc;                       // empty: not given
+  std::string nvrtc, driver;               // empty: not given
   std::optional<std::string> answer_file;  // run
   std::optional<int> result_descriptor;    // serve
 };

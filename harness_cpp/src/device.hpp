@@ -99,6 +99,7 @@ struct FaultDetail {
   std::string access, space;
   std::optional<Dim3> block, thread;  // indices, not extents
   std::vector<Diagnostic> diagnostics;
+  bool ends_process = false;  // the device cannot be used any more by this process
 };
 
 class Fault : public std::runtime_error {
@@ -146,8 +147,32 @@ struct LaunchReport {
   std::optional<Counters> counters;  // sim only
 };
 
+enum class SamplingMode { automatic, cold, batch };
+
+// Bytes of some buffers, by name.
+using Contents = std::map<std::string, std::vector<std::uint8_t>>;
+
+struct WarmupSpec {
+  int launches = 10;
+  double ms = 25;
+};
+
 struct MeasureSpec {
-  int warmup = 10, samples = 100;
+  WarmupSpec warmup;
+  int samples = 100;
+  double relative_error = 0;  // 0: exactly `samples`
+  int max_samples = 10000;
+  SamplingMode mode = SamplingMode::automatic;
+  std::vector<Contents> contents;    // taken in turn with the buffers' own
+  std::optional<Contents> held_out;  // of exactly one timed launch
+  std::vector<std::string> capture;  // buffers to read after that launch
+};
+
+struct InterleaveSpec {
+  std::vector<LaunchSpec> arms;
+  int blocks = 20, launches = 10;
+  WarmupSpec warmup;
+  SamplingMode mode = SamplingMode::automatic;
 };
 
 struct Occupancy {
@@ -155,10 +180,44 @@ struct Occupancy {
   std::string limited_by;  // "warps" | "blocks" | "registers" | "shared"
 };
 
+// Times of one mode; of `batch`, per launch.
+struct Sampling {
+  double median_ns = 0;
+  std::vector<double> samples_ns;
+  int launches = 1;     // k: launches between two events
+  int copies = 1;       // of the buffers a batch rotates over
+  double floor_ns = 0;  // an empty kernel, measured the same way; 0: not measured
+};
+
+// The output of one timed launch.
+struct Captured {
+  SamplingMode mode = SamplingMode::cold;
+  int sample = 0;
+  Contents outputs;
+};
+
+struct Timing {
+  SamplingMode mode = SamplingMode::cold;  // whose median counts
+  std::optional<Sampling> cold, batch;
+  std::string batch_refused;
+  int warmup_launches = 0;
+  double tick_ns = 0;
+  std::vector<double> sm_clock_mhz;  // one per block of samples
+  int contents = 1;
+  std::optional<Captured> captured;
+  std::vector<std::string> notes;
+};
+
+struct InterleavedTiming {
+  SamplingMode mode = SamplingMode::cold;
+  std::vector<Sampling> arms;        // samples block after block
+  std::vector<double> sm_clock_mhz;  // one per block
+};
+
 struct Measurement {
   enum class Kind { measured, modelled } kind = Kind::modelled;
   double median_ns = 0;
-  std::vector<double> samples_ns;                        // measured
+  std::optional<Timing> timing;                          // measured
   std::string bound;                                     // modelled from here on
   std::vector<std::pair<std::string, double>> terms_ns;  // in the model's order
   Occupancy occupancy;
@@ -167,12 +226,23 @@ struct Measurement {
   double spread = 0;
 };
 
+// What the driver says of a GPU. 0 where it does not say.
+struct GpuFacts {
+  std::string uuid;
+  int driver_major = 0, driver_minor = 0;  // newest CUDA version the driver supports
+  std::uint64_t memory_bytes = 0, free_bytes = 0, l2_bytes = 0;
+  double sm_clock_mhz = 0, memory_clock_mhz = 0;  // the highest
+  std::uint32_t memory_bus_bits = 0;
+  bool guard_pages = false;
+};
+
 struct DeviceLimits {
   std::string name;
   std::uint32_t multiprocessors = 0, max_threads_per_block = 0, max_shared_bytes = 0,
                 warp_size = 32;
   Dim3 max_grid, max_block;
   std::string architecture;  // "sm_90"
+  std::optional<GpuFacts> gpu;
 };
 
 class Device {
@@ -191,9 +261,12 @@ class Device {
   virtual void write(const std::string& buffer, const std::vector<std::uint8_t>& bytes) = 0;
   [[nodiscard]] virtual std::vector<std::uint8_t> read(const std::string& buffer) = 0;
   virtual void fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) = 0;
+  // Gives guards, and buffers nobody writes afterwards, `poison`; with none, the pattern they had.
+  virtual void poison(const std::string& buffer, const std::optional<std::vector<std::uint8_t>>&) = 0;
   [[nodiscard]] virtual bool guards_intact(const std::string& buffer) = 0;
   virtual LaunchReport launch(const LaunchSpec& spec) = 0;
   virtual Measurement measure(const LaunchSpec& spec, const MeasureSpec& how) = 0;
+  virtual InterleavedTiming interleave(const InterleaveSpec& spec) = 0;
 };
 
 }  // namespace cudaopt

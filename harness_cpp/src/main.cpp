@@ -16,6 +16,7 @@
 #include "protocol/document.hpp"
 #include "protocol/request.hpp"
 #include "protocol/result_channel.hpp"
+#include "steps/devices.hpp"
 #include "steps/executor.hpp"
 #include "steps/files.hpp"
 #include "steps/progress.hpp"
@@ -24,12 +25,13 @@
 namespace cudaopt {
 namespace {
 
-constexpr int kExitOk = 0, kExitFault = 1, kExitInvalid = 2;
+constexpr int kExitOk = 0, kExitFault = 1, kExitInvalid = 2, kExitEnding = 4;
 
 struct Service {
   const protocol::ResultChannel& channel;
   std::string nvrtc;
   compile::NvrtcLibraries libraries;
+  steps::Devices devices;
 };
 
 FaultDetail timeout_detail(double timeout_s) {
@@ -39,9 +41,12 @@ FaultDetail timeout_detail(double timeout_s) {
   message << "the request did not finish within its " << timeout_s
           << " s (request.timeout_s): a kernel without end, or too much work for this limit.";
   detail.message = message.str();
+  detail.ends_process = true;
   return detail;
 }
 
+// The request's device is gone before its answer is written: its memory is free again, and what
+// hangs while it is freed is the watchdog's.
 void execute(const std::string& text, const std::string& directory, Service& service,
              steps::Progress& progress) {
   const protocol::Document document(text, "request");
@@ -51,7 +56,7 @@ void execute(const std::string& text, const std::string& directory, Service& ser
   steps::Watchdog watchdog(std::chrono::duration<double>(timeout_s), [&, timeout_s] {
     service.channel.write_line(text_of(progress.with_fault(timeout_detail(timeout_s))));
   });
-  steps::Executor(request, service.libraries, service.nvrtc, progress).run();
+  steps::Executor(request, service.libraries, service.nvrtc, service.devices, progress).run();
 }
 
 FaultDetail detail_of(FaultKind kind, const std::string& message) {
@@ -96,7 +101,7 @@ int run(const CommandLine& line) {
   const protocol::ResultChannel channel(
       line.answer_file ? protocol::ResultChannel::create_file(*line.answer_file)
                        : protocol::ResultChannel::take_standard_output());
-  Service service{channel, line.nvrtc, {}};
+  Service service{channel, line.nvrtc, {}, steps::Devices(line.driver)};
   const auto directory = std::filesystem::absolute(line.request_file).parent_path().string();
   const protocol::Answer answer = answer_to(text, directory, service);
   channel.write_line(text_of(answer));
@@ -107,13 +112,15 @@ int serve(const CommandLine& line) {
   const protocol::ResultChannel channel(line.result_descriptor
                                             ? *line.result_descriptor
                                             : protocol::ResultChannel::take_standard_output());
-  Service service{channel, line.nvrtc, {}};
+  Service service{channel, line.nvrtc, {}, steps::Devices(line.driver)};
   const std::string directory = std::filesystem::current_path().string();
   channel.write_line(protocol::version_text());
   std::string text;
   while (std::getline(std::cin, text)) {
     if (text.empty()) continue;
-    channel.write_line(text_of(answer_to(text, directory, service)));
+    const protocol::Answer answer = answer_to(text, directory, service);
+    channel.write_line(text_of(answer));
+    if (answer.ending()) return kExitEnding;
   }
   return kExitOk;
 }

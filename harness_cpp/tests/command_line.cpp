@@ -18,6 +18,13 @@ TEST("serve takes a descriptor") {
   CHECK_EQUAL(7, parse_command_line({"serve", "--result-fd", "7"}).result_descriptor.value());
 }
 
+TEST("a driver can be named for both commands that execute") {
+  CHECK_EQUAL(std::string("/lib/libcuda.so.1"),
+              parse_command_line({"run", "r.json", "--driver", "/lib/libcuda.so.1"}).driver);
+  CHECK_EQUAL(std::string("d.so"), parse_command_line({"serve", "--driver", "d.so"}).driver);
+  CHECK_EQUAL(std::string(), parse_command_line({"serve"}).driver);
+}
+
 TEST("a command line that means nothing is refused") {
   const std::vector<std::vector<std::string>> lines = {{},
                                                        {"walk"},
@@ -28,6 +35,8 @@ TEST("a command line that means nothing is refused") {
                                                        {"serve", "a.json"},
                                                        {"serve", "--result-fd", "x"},
                                                        {"serve", "--answer", "a.json"},
-                                                       {"version", "--nvrtc", "x"}};
+                                                       {"version", "--nvrtc", "x"},
+                                                       {"version", "--driver", "x"},
+                                                       {"serve", "--driver"}};
   for (const auto& line : lines) CHECK_THROWS(CommandLineError, parse_command_line(line));
 }

@@ -1,6 +1,4 @@
 // Answers as text.
-#include <limits>
-
 #include "check.hpp"
 #include "protocol/answer.hpp"
 
@@ -40,36 +38,51 @@ TEST("a request at fault is invalid, whichever step found out") {
   CHECK(answer.status() == Status::invalid);
 }
 
-TEST("a number JSON cannot hold is an error of the harness, never null") {
-  Measurement measurement;
-  measurement.median_ns = std::numeric_limits<double>::quiet_NaN();
-  Answer answer;
-  answer.steps = {MeasureAnswer{measurement}};
-  CHECK_THROWS(Fault, text_of(answer));
-}
-
 TEST("bytes that are no UTF-8 do not stop an answer") {
   Answer answer;
   answer.fault = FaultAnswer{std::nullopt, Fault(FaultKind::trap, "\xff").detail()};
   CHECK(text_of(answer).find("\xef\xbf\xbd") != std::string::npos);
 }
 
-TEST("measured and modelled latencies have different keys") {
-  Measurement measurement;
-  measurement.median_ns = 1.5;
-  measurement.bound = "dram";
-  measurement.terms_ns = {{"launch", 1.0}, {"dram", 0.5}};
+TEST("only a fault that ends the process says so") {
+  FaultDetail detail;
+  detail.kind = FaultKind::illegal_address;
+  detail.message = "m";
   Answer answer;
-  answer.steps = {MeasureAnswer{measurement}};
-  const std::string modelled = text_of(answer);
-  CHECK(
-      modelled.find(
-          R"("kind":"modelled","latency":{"median_ns":1.5,"bound":"dram","terms_ns":{"launch":1.0,"dram":0.5})") !=
-      std::string::npos);
-  measurement.kind = Measurement::Kind::measured;
-  measurement.samples_ns = {1.0, 2.0};
-  answer.steps = {MeasureAnswer{measurement}};
+  CHECK(!answer.ending());
+  answer.fault = FaultAnswer{0, detail};
+  CHECK(!answer.ending());
+  CHECK(text_of(answer).find("ending") == std::string::npos);
+  answer.fault->detail.ends_process = true;
+  CHECK(answer.ending());
+  CHECK(text_of(answer).find(R"("steps":[],"ending":true,"fault":{)") != std::string::npos);
+}
+
+TEST("limits of a GPU carry the driver's facts, those of sim do not") {
+  DeviceLimits limits;
+  limits.name = "n", limits.architecture = "sm_90";
+  limits.multiprocessors = 132, limits.max_threads_per_block = 1024, limits.max_shared_bytes = 7;
+  limits.max_grid = {3, 2, 1}, limits.max_block = {6, 5, 4};
+  Answer answer;
+  answer.steps = {LimitsAnswer{limits}};
+  const std::string common =
+      R"({"do":"limits","limits":{"name":"n","architecture":"sm_90","multiprocessors":132,)"
+      R"("warp_size":32,"max_threads_per_block":1024,"max_shared_bytes":7,"max_grid":[3,2,1],)"
+      R"("max_block":[6,5,4])";
+  CHECK(text_of(answer).find(common + "}}") != std::string::npos);
+  GpuFacts gpu;
+  gpu.uuid = "GPU-1", gpu.driver_major = 13, gpu.memory_bytes = 9, gpu.free_bytes = 8;
+  gpu.l2_bytes = 5, gpu.sm_clock_mhz = 1980, gpu.memory_bus_bits = 6016, gpu.guard_pages = true;
+  limits.gpu = gpu;
+  answer.steps = {LimitsAnswer{limits}};
   CHECK(text_of(answer).find(
-            R"("kind":"measured","latency":{"median_ns":1.5,"samples_ns":[1.0,2.0]})") !=
-        std::string::npos);
+            common + R"(,"gpu":{"uuid":"GPU-1","driver":[13,0],"memory_bytes":9,"free_bytes":8,)"
+                     R"("l2_bytes":5,"sm_clock_mhz":1980.0,"memory_clock_mhz":0.0,)"
+                     R"("memory_bus_bits":6016,"guard_pages":true}}})") != std::string::npos);
+}
+
+TEST("a reset is answered by its name") {
+  Answer answer;
+  answer.steps = {ResetAnswer{}};
+  CHECK(text_of(answer).find(R"("steps":[{"do":"reset"}])") != std::string::npos);
 }

@@ -40,10 +40,13 @@ TEST("every kind of step is read") {
       {"do": "reload", "module": "m"}, {"do": "fill", "buffer": "x", "pattern": "00"},
       {"do": "copy", "from": "x", "to": "y"}, {"do": "write", "buffer": "x", "file": "f"},
       {"do": "read", "buffer": "x", "file": "x.n1.bin"}, {"do": "read_guards", "buffer": "x"},
-      {"do": "digest", "buffer": "x"}, {"do": "limits"})");
-  CHECK_EQUAL(10u, steps.size());
+      {"do": "digest", "buffer": "x"}, {"do": "limits"}, {"do": "reset"},
+      {"do": "reset", "poison": "f97f"})");
+  CHECK_EQUAL(12u, steps.size());
   CHECK(std::get<LoadStep>(steps[2]).again);
   CHECK_EQUAL(std::string("y"), std::get<CopyStep>(steps[4]).to);
+  CHECK(!std::get<ResetStep>(steps[10]).poison);
+  CHECK_EQUAL(0x7fu, std::get<ResetStep>(steps[11]).poison->at(1));
 }
 
 TEST("a launch carries its shape and its arguments") {
@@ -56,16 +59,6 @@ TEST("a launch carries its shape and its arguments") {
   CHECK_EQUAL(0x3fu, launch.arguments.at(2).bytes.at(3));
 }
 
-TEST("a measurement has the protocol's warm-up and sample counts unless it says otherwise") {
-  const std::string rest =
-      R"("module": "m", "entry": "k", "grid": [1,1,1], "block": [1,1,1], "arguments": [])";
-  const auto steps = steps_of(R"({"do": "measure", )" + rest +
-                              R"(}, {"do": "measure", "samples": 5, )" + rest + "}");
-  CHECK_EQUAL(10, std::get<MeasureStep>(steps[0]).how.warmup);
-  CHECK_EQUAL(100, std::get<MeasureStep>(steps[0]).how.samples);
-  CHECK_EQUAL(5, std::get<MeasureStep>(steps[1]).how.samples);
-}
-
 TEST("a step that names what nobody declared, or says too much, is refused at its path") {
   check_refused(R"({"do": "lanch"})", "request.steps[0].do: expected one of");
   check_refused(R"({"do": "load", "module": "n"})",
@@ -74,6 +67,9 @@ TEST("a step that names what nobody declared, or says too much, is refused at it
                 "request.steps[0].buffer: expected the name of a buffer");
   check_refused(R"({"do": "copy", "from": "x", "to": "z"})", "a buffer of 8 bytes");
   check_refused(R"({"do": "fill", "buffer": "x", "pattern": ""})", "at least one byte");
+  check_refused(R"({"do": "reset", "poison": ""})",
+                "request.steps[0].poison: expected at least one");
+  check_refused(R"({"do": "reset", "buffer": "x"})", "unknown key \"buffer\"");
   check_refused(R"({"do": "read", "buffer": "x", "file": "x.bin"})", "contains the nonce \"n1\"");
   check_refused(R"({"do": "compare_digest", "buffer": "x", "sha256": "00"})", "64 lower-case");
   check_refused(R"({"do": "limits", "buffer": "x"})", "unknown key \"buffer\"");

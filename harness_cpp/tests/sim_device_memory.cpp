@@ -55,6 +55,37 @@ TEST("a changed guard byte is seen on either side") {
   }
 }
 
+TEST("poisoning again fills buffer and guards, and mends a changed guard") {
+  DeviceMemory memory;
+  BufferSpec spec = buffer_spec("a", 5);
+  spec.guard_bytes = 40;
+  spec.poison = {1, 2, 3};
+  memory.create_buffer(spec);
+  std::uint8_t* const first = memory.allocations()[1].host;
+  memory.write("a", Bytes(5, 9));
+  first[-1] = 0, first[5] = 0;
+  memory.poison("a", std::nullopt);
+  CHECK((Bytes{1, 2, 3, 1, 2}) == memory.read("a"));
+  CHECK_EQUAL(3, int{first[-1]});
+  CHECK(memory.guards_intact("a"));
+}
+
+TEST("another poison stays, and guards are held against it") {
+  DeviceMemory memory;
+  BufferSpec spec = buffer_spec("a", 4);
+  spec.guard_bytes = 40;
+  spec.poison = {1};
+  memory.create_buffer(spec);
+  memory.poison("a", Bytes{7, 8});
+  CHECK((Bytes{7, 8, 7, 8}) == memory.read("a"));
+  CHECK_EQUAL(8, int{memory.allocations()[1].host[-1]});
+  CHECK(memory.guards_intact("a"));
+  memory.poison("a", std::nullopt);
+  CHECK((Bytes{7, 8, 7, 8}) == memory.read("a"));
+  memory.allocations()[1].host[-1] = 1;
+  CHECK(!memory.guards_intact("a"));
+}
+
 TEST("a kernel's access to a guard is a fault") {
   Kernel kernel(1, "st.global.u32 [%x0+16], 1;");
   kernel.buffer("y", Words(4));

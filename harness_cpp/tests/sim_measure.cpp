@@ -59,3 +59,17 @@ TEST("another device table or handler set by an unknown name is refused") {
   options.isa = "arm";
   CHECK_THROWS(Fault, make_sim_device(options));
 }
+
+TEST("sim refuses to interleave, and says what to do instead") {
+  Kernel kernel(1, kIncrement);
+  kernel.buffer("y", counting(64));
+  InterleaveSpec spec;
+  spec.arms = {kernel.spec(64, 1), kernel.spec(32, 2)};
+  try {
+    (void)kernel.device().interleave(spec);
+    throw check::Failure("interleaved");
+  } catch (const Fault& fault) {
+    CHECK(FaultKind::invalid_request == fault.detail().kind);
+    CHECK(std::string(fault.what()).find("\"measure\"") != std::string::npos);
+  }
+}

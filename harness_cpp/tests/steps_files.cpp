@@ -1,32 +1,13 @@
 // Whole files, and the words about those that are missing or of the wrong size.
-#include <unistd.h>
-
-#include <filesystem>
-
 #include "check.hpp"
 #include "device.hpp"
 #include "steps/files.hpp"
+#include "temporary_folder.hpp"
 
 using namespace cudaopt;
 using cudaopt::steps::Files;
 
 namespace {
-
-class Folder {
- public:
-  Folder()
-      : m_path(std::filesystem::temp_directory_path() /
-               ("cudaopt-files-" + std::to_string(getpid()))) {
-    std::filesystem::create_directory(m_path);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(m_path); }
-  [[nodiscard]] std::string path() const { return m_path.string(); }
-
- private:
-  std::filesystem::path m_path;
-};
 
 template <class Body>
 std::string refusal_of(const Body& body) {
@@ -42,7 +23,7 @@ std::string refusal_of(const Body& body) {
 }  // namespace
 
 TEST("what is written is read back, relative to the directory") {
-  const Folder folder;
+  const check::TemporaryFolder folder;
   const Files files(folder.path());
   files.write("a.bin", "abc", 3, "x");
   CHECK(files.exists("a.bin"));
@@ -51,7 +32,7 @@ TEST("what is written is read back, relative to the directory") {
 }
 
 TEST("a file of the wrong size is refused with both sizes") {
-  const Folder folder;
+  const check::TemporaryFolder folder;
   const Files files(folder.path());
   files.write("a.bin", "abc", 3, "x");
   CHECK_EQUAL("buffer \"x\": file \"" + folder.path() +
@@ -60,7 +41,7 @@ TEST("a file of the wrong size is refused with both sizes") {
 }
 
 TEST("a file that is missing, and one that cannot be written, are refused by path") {
-  const Folder folder;
+  const check::TemporaryFolder folder;
   const Files files(folder.path());
   CHECK(!files.exists("a.bin"));
   CHECK(refusal_of([&] { (void)files.read_exactly("a.bin", 8, "x"); }).find("/a.bin") !=

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_cudaopt import report
+from pytest_cudaopt.latency_text import format_latency
 
 if TYPE_CHECKING:
     from pytest_cudaopt.evaluation import CaseOutcome
@@ -36,7 +36,7 @@ def _case(outcome: CaseOutcome) -> str:
     if outcome.launch is not None:
         parts.append(str(outcome.launch))
     if outcome.latency is not None:
-        parts.append(report.format_latency(outcome.latency))
+        parts += [format_latency(outcome.latency), *outcome.latency.notes]
     if outcome.finding is not None:
         parts.append(outcome.finding.message)
     return ", ".join(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import plots
+from pytest_cudaopt.optimize import comparing
 
 if TYPE_CHECKING:
     from pytest_cudaopt.evaluation import Evaluation
@@ -56,5 +57,5 @@ def _row(attempt: Attempt, start: Evaluation, summary: RunSummary, has_total: bo
 
 
 def _relative(one: Evaluation, start: Evaluation, case_id: str) -> float | None:
-    latency = one.latencies.get(case_id)
-    return None if latency is None else latency.median_ns / start.latencies[case_id].median_ns
+    pair = comparing.case_ns(one, start).get(case_id)
+    return None if pair is None else pair[0] / pair[1]

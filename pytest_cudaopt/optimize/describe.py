@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_cudaopt import __version__
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.optimize import comparing
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
@@ -143,6 +144,8 @@ def attempt(one: Attempt, best: int) -> Json:
         "reason": one.verdict.reason,
         "latency_kind": next((latency.kind.value for latency in latencies.values()), None),
         "latency_ns": {case_id: latency.median_ns for case_id, latency in latencies.items()},
+        "latency_mode": plain(comparing.modes(evaluation)),
+        "warnings": list(comparing.warnings(evaluation)),
         "geometric_mean_ns": evaluation.geometric_mean_ns,
         "speedup": one.speedup,
         "best": best,

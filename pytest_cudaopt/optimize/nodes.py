@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage
-from pytest_cudaopt.optimize import closing, describe, evidence, ranking
+from pytest_cudaopt.optimize import closing, comparing, describe, evidence, ranking
 from pytest_cudaopt.optimize.accept import AcceptPolicy, accept
 from pytest_cudaopt.optimize.attempt import Attempt, Proposal, Verdict
 from pytest_cudaopt.optimize.run import Run
@@ -49,6 +49,9 @@ def evaluate(state: RunState, runtime: Runtime[Run]) -> RunState:
         cases=run.kernel.cases,
         seed=run.options.seed,
         budget=budget(run),
+        warmup=run.options.warmup,
+        samples=run.options.samples,
+        relative_error=run.options.relative_error,
         # What the start does at every case is worth knowing; a candidate needs one failure to be out.
         stop_at_first=state["attempt"] > 0,
     )
@@ -155,6 +158,5 @@ def _verdict(run: Run, number: int, best: int) -> Verdict:
 
 
 def _speedup(run: Run, number: int) -> float | None:
-    start_ns = run.evaluations[0].geometric_mean_ns
-    mean_ns = run.evaluations[number].geometric_mean_ns
-    return None if start_ns is None or mean_ns is None else start_ns / mean_ns
+    means = comparing.mean_ns(run.evaluations[0], run.evaluations[number])
+    return None if means is None else means[0] / means[1]

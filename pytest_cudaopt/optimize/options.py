@@ -10,6 +10,7 @@ class OptimizeOptions:
     """One run's options. `max_iterations` counts proposals, not the start.
 
     `allow_slower` is how much slower a measured case may get: 0.02 is 2 %. `timeout_s` bounds a request.
+    `warmup`, `samples` and `relative_error` say how a case is measured, as in a Plan.
     """
 
     max_iterations: int = 7
@@ -17,5 +18,8 @@ class OptimizeOptions:
     seed: int = 0
     allow_slower: float = 0.02
     timeout_s: float = 120.0
+    warmup: int = 10
+    samples: int = 100
+    relative_error: float = 0.0
     accept: bool = False
     accept_modelled: bool = False

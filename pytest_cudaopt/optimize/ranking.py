@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_cudaopt.evaluation import Evaluation
+from pytest_cudaopt.optimize import comparing
 from pytest_cudaopt.optimize.attempt import Decision, Verdict
 
 
@@ -25,9 +26,10 @@ def judge_challenger(
     if not challenger.accepted:
         return Verdict(Decision.NOT_ACCEPTED, challenger.reason)
     unmeasured = sorted(set(incumbent.latencies) - set(challenger.latencies))
-    mean_ns, incumbent_ns = challenger.geometric_mean_ns, incumbent.geometric_mean_ns
-    if unmeasured or mean_ns is None or incumbent_ns is None:
+    means = comparing.mean_ns(challenger, incumbent)
+    if unmeasured or means is None:
         return Verdict(Decision.NOT_FASTER, f"no latency for {', '.join(unmeasured) or 'any case'}")
+    mean_ns, incumbent_ns = means
     if mean_ns >= incumbent_ns:
         return Verdict(Decision.NOT_FASTER, f"{mean_ns / incumbent_ns:.3f}x the best one's latency")
     for name, other in (("the best one", incumbent), ("the start", start)):
@@ -43,11 +45,8 @@ def judge_challenger(
 
 
 def _slowest_case(challenger: Evaluation, other: Evaluation) -> tuple[str, float] | None:
-    ratios = [
-        (challenger.latencies[case_id].median_ns / latency.median_ns, case_id)
-        for case_id, latency in other.latencies.items()
-        if case_id in challenger.latencies
-    ]
+    pairs = comparing.case_ns(challenger, other)
+    ratios = [(own_ns / other_ns, case_id) for case_id, (own_ns, other_ns) in pairs.items()]
     if not ratios:
         return None
     ratio, case_id = max(ratios)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_cudaopt.evaluation import LatencyKind
+from pytest_cudaopt.optimize import comparing
 from pytest_cudaopt.optimize.accept import Acceptance
 from pytest_cudaopt.optimize.attempt import Attempt, Decision
 
@@ -40,7 +41,8 @@ class RunSummary:
     """A finished or interrupted run.
 
     `stopped_detail` is a sentence. Latencies are geometric means over the measured cases and None as long
-    as the start was not measured; they are modelled or measured as `latency_kind` says.
+    as the start was not measured; they are modelled or measured as `latency_kind` says, and those of start
+    and best are of the same mode.
     """
 
     kernel: str
@@ -67,11 +69,11 @@ class RunSummary:
 
     @property
     def start_ns(self) -> float | None:
-        return self.start.evaluation.geometric_mean_ns if self.start and self.best else None
+        return None if (means := self._means_ns()) is None else means[0]
 
     @property
     def best_ns(self) -> float | None:
-        return self.best.evaluation.geometric_mean_ns if self.best else None
+        return None if (means := self._means_ns()) is None else means[1]
 
     @property
     def speedup(self) -> float | None:
@@ -103,12 +105,19 @@ class RunSummary:
     def per_case(self) -> tuple[CaseGain, ...]:
         if self.start is None or self.best is None:
             return ()
-        start, best = self.start.evaluation.latencies, self.best.evaluation.latencies
-        return tuple(
-            CaseGain(case_id, start[case_id].median_ns, best[case_id].median_ns)
-            for case_id in start
-            if case_id in best
-        )
+        pairs = comparing.case_ns(self.start.evaluation, self.best.evaluation)
+        return tuple(CaseGain(case_id, start_ns, best_ns) for case_id, (start_ns, best_ns) in pairs.items())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the latencies of the start or the best doubtful."""
+        ends = [one.evaluation for one in (self.start, self.best) if one is not None]
+        return comparing.warnings(*ends)
+
+    def _means_ns(self) -> tuple[float, float] | None:
+        if self.start is None or self.best is None:
+            return None
+        return comparing.mean_ns(self.start.evaluation, self.best.evaluation)
 
     def to_json(self) -> dict[str, Any]:
         """Return what `summary.json` holds."""
@@ -132,6 +141,7 @@ class RunSummary:
                 }
                 for gain in self.per_case
             ],
+            "warnings": list(self.warnings),
             "stopped_because": self.stopped_because,
             "stopped_detail": self.stopped_detail,
             "accepted": None if self.acceptance is None else self.acceptance.outcome,

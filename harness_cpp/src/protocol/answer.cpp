@@ -1,26 +1,16 @@
 // Answers to JSON, keys in PROTOCOL.md's order.
 #include "protocol/answer.hpp"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "isa.hpp"
+#include "protocol/answer_latency.hpp"
 #include "protocol/request.hpp"
 
 namespace cudaopt::protocol {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// JSON knows no NaN or infinity, and the writer would turn them into null unasked.
-double finite(double value, const char* name) {
-  if (!std::isfinite(value)) {
-    throw Fault(FaultKind::launch_error,
-                std::string("internal error of the harness: ") + name +
-                    " is not a finite number. Please report it with the request.");
-  }
-  return value;
-}
 
 const char* name_of(Status status) {
   switch (status) {
@@ -65,64 +55,36 @@ Json json_of(const std::map<std::string, Resources>& resources) {
   return object;
 }
 
-Json json_of(const Counters& counters) {
-  Json by_pipe = Json::object();
-  for (std::size_t pipe = 0; pipe < kPipes; ++pipe) {
-    by_pipe[cudaopt::name_of(static_cast<Pipe>(pipe))] = counters.warp_instructions[pipe];
-  }
-  return {{"blocks", counters.blocks},
-          {"warps", counters.warps},
-          {"threads", counters.threads},
-          {"warp_instructions", by_pipe},
-          {"lane_instructions", counters.lane_instructions},
-          {"divergent_branches", counters.divergent_branches},
-          {"barriers", counters.barriers},
-          {"global_load_requests", counters.global_load_requests},
-          {"global_load_sectors", counters.global_load_sectors},
-          {"global_store_requests", counters.global_store_requests},
-          {"global_store_sectors", counters.global_store_sectors},
-          {"shared_requests", counters.shared_requests},
-          {"shared_wavefronts", counters.shared_wavefronts},
-          {"local_requests", counters.local_requests},
-          {"atomic_requests", counters.atomic_requests},
-          {"atomic_serializations", counters.atomic_serializations},
-          {"max_block_instructions", counters.max_block_instructions}};
-}
-
-Json measured_latency(const Measurement& measurement) {
-  Json samples = Json::array();
-  for (const double sample : measurement.samples_ns) samples.push_back(finite(sample, "a sample"));
-  return {{"median_ns", finite(measurement.median_ns, "median_ns")}, {"samples_ns", samples}};
-}
-
-Json modelled_latency(const Measurement& measurement) {
-  Json terms = Json::object();
-  for (const auto& [name, term_ns] : measurement.terms_ns) {
-    terms[name] = finite(term_ns, name.c_str());
-  }
-  const Occupancy& occupancy = measurement.occupancy;
-  return {{"median_ns", finite(measurement.median_ns, "median_ns")},
-          {"bound", measurement.bound},
-          {"terms_ns", terms},
-          {"occupancy",
-           {{"blocks_per_sm", occupancy.blocks_per_sm},
-            {"warps_per_sm", occupancy.warps_per_sm},
-            {"limited_by", occupancy.limited_by}}},
-          {"blocks_sampled", measurement.blocks_sampled},
-          {"blocks", measurement.blocks},
-          {"counters", json_of(measurement.counters)},
-          {"spread", finite(measurement.spread, "spread")}};
+Json json_of(const GpuFacts& gpu) {
+  return {{"uuid", gpu.uuid},
+          {"driver", {gpu.driver_major, gpu.driver_minor}},
+          {"memory_bytes", gpu.memory_bytes},
+          {"free_bytes", gpu.free_bytes},
+          {"l2_bytes", gpu.l2_bytes},
+          {"sm_clock_mhz", gpu.sm_clock_mhz},
+          {"memory_clock_mhz", gpu.memory_clock_mhz},
+          {"memory_bus_bits", gpu.memory_bus_bits},
+          {"guard_pages", gpu.guard_pages}};
 }
 
 Json json_of(const DeviceLimits& limits) {
-  return {{"name", limits.name},
-          {"architecture", limits.architecture},
-          {"multiprocessors", limits.multiprocessors},
-          {"warp_size", limits.warp_size},
-          {"max_threads_per_block", limits.max_threads_per_block},
-          {"max_shared_bytes", limits.max_shared_bytes},
-          {"max_grid", json_of(limits.max_grid)},
-          {"max_block", json_of(limits.max_block)}};
+  Json json = {{"name", limits.name},
+               {"architecture", limits.architecture},
+               {"multiprocessors", limits.multiprocessors},
+               {"warp_size", limits.warp_size},
+               {"max_threads_per_block", limits.max_threads_per_block},
+               {"max_shared_bytes", limits.max_shared_bytes},
+               {"max_grid", json_of(limits.max_grid)},
+               {"max_block", json_of(limits.max_block)}};
+  if (limits.gpu) json["gpu"] = json_of(*limits.gpu);
+  return json;
+}
+
+// {"do": DO}, then `members`.
+Json step_json(const char* what, const Json& members) {
+  Json json = {{"do", what}};
+  json.update(members);
+  return json;
 }
 
 struct StepToJson {
@@ -139,9 +101,10 @@ struct StepToJson {
   Json operator()(const FillAnswer&) const { return {{"do", "fill"}}; }
   Json operator()(const CopyAnswer&) const { return {{"do", "copy"}}; }
   Json operator()(const WriteAnswer&) const { return {{"do", "write"}}; }
+  Json operator()(const ResetAnswer&) const { return {{"do", "reset"}}; }
   Json operator()(const LaunchAnswer& answer) const {
     Json json = {{"do", "launch"}};
-    if (answer.report.counters) json["counters"] = json_of(*answer.report.counters);
+    if (answer.report.counters) json["counters"] = counters_json(*answer.report.counters);
     return json;
   }
   Json operator()(const ReadAnswer& answer) const {
@@ -157,11 +120,10 @@ struct StepToJson {
     return {{"do", "compare_digest"}, {"equal", answer.equal}};
   }
   Json operator()(const MeasureAnswer& answer) const {
-    const Measurement& measurement = answer.measurement;
-    const bool measured = measurement.kind == Measurement::Kind::measured;
-    return {{"do", "measure"},
-            {"kind", measured ? "measured" : "modelled"},
-            {"latency", measured ? measured_latency(measurement) : modelled_latency(measurement)}};
+    return step_json("measure", members_of(answer.measurement));
+  }
+  Json operator()(const InterleaveAnswer& answer) const {
+    return step_json("interleave", members_of(answer.timing));
   }
   Json operator()(const LimitsAnswer& answer) const {
     return {{"do", "limits"}, {"limits", json_of(answer.limits)}};
@@ -218,6 +180,7 @@ std::string text_of(const Answer& answer) {
   json["steps"] = Json::array();
   for (const StepAnswer& step : answer.steps)
     json["steps"].push_back(std::visit(StepToJson{}, step));
+  if (answer.ending()) json["ending"] = true;
   if (answer.fault) json["fault"] = json_of(*answer.fault);
   return line_of(json);
 }

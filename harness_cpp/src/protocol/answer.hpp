@@ -26,6 +26,7 @@ struct LoadAnswer {
 struct FillAnswer {};
 struct CopyAnswer {};
 struct WriteAnswer {};
+struct ResetAnswer {};
 struct LaunchAnswer {
   LaunchReport report;
 };
@@ -44,13 +45,17 @@ struct CompareDigestAnswer {
 struct MeasureAnswer {
   Measurement measurement;
 };
+struct InterleaveAnswer {
+  InterleavedTiming timing;
+};
 struct LimitsAnswer {
   DeviceLimits limits;
 };
 
-using StepAnswer = std::variant<CompileAnswer, LoadAnswer, FillAnswer, CopyAnswer, WriteAnswer,
-                                LaunchAnswer, ReadAnswer, ReadGuardsAnswer, DigestAnswer,
-                                CompareDigestAnswer, MeasureAnswer, LimitsAnswer>;
+using StepAnswer =
+    std::variant<CompileAnswer, LoadAnswer, FillAnswer, CopyAnswer, WriteAnswer, ResetAnswer,
+                 LaunchAnswer, ReadAnswer, ReadGuardsAnswer, DigestAnswer, CompareDigestAnswer,
+                 MeasureAnswer, InterleaveAnswer, LimitsAnswer>;
 
 struct FaultAnswer {
   std::optional<std::size_t> step;  // none: before the first one
@@ -67,6 +72,8 @@ struct Answer {
 
   // "invalid" if the request itself is at fault.
   [[nodiscard]] Status status() const;
+  // Whether the process must end once this is written.
+  [[nodiscard]] bool ending() const { return fault && fault->detail.ends_process; }
 };
 
 [[nodiscard]] std::string text_of(const Answer& answer);

@@ -61,6 +61,9 @@ struct CopyStep {
 struct WriteStep {
   std::string buffer, file;
 };
+struct ResetStep {
+  std::optional<std::vector<std::uint8_t>> poison;  // none: the pattern each buffer had
+};
 struct LaunchStep {
   LaunchSpec launch;
 };
@@ -76,15 +79,23 @@ struct DigestStep {
 struct CompareDigestStep {
   std::string buffer, sha256;
 };
+// Contents by buffer, as files of exactly its bytes.
+using ContentFiles = std::map<std::string, std::string>;
 struct MeasureStep {
   LaunchSpec launch;
-  MeasureSpec how;
+  MeasureSpec how;  // without contents, which the executor reads
+  std::vector<ContentFiles> contents;
+  std::optional<ContentFiles> held_out;
+  std::vector<ReadStep> capture;
+};
+struct InterleaveStep {
+  InterleaveSpec spec;
 };
 struct LimitsStep {};
 
-using Step =
-    std::variant<CompileStep, LoadStep, FillStep, CopyStep, WriteStep, LaunchStep, ReadStep,
-                 ReadGuardsStep, DigestStep, CompareDigestStep, MeasureStep, LimitsStep>;
+using Step = std::variant<CompileStep, LoadStep, FillStep, CopyStep, WriteStep, ResetStep,
+                          LaunchStep, ReadStep, ReadGuardsStep, DigestStep, CompareDigestStep,
+                          MeasureStep, InterleaveStep, LimitsStep>;
 
 struct Request {
   std::string id, nonce, directory, device;

@@ -1,5 +1,6 @@
 #include "sim/device_memory.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace cudaopt::sim {
@@ -22,8 +23,15 @@ void fill_bytes(std::uint8_t* to, std::uint64_t count, const std::vector<std::ui
     std::memset(to, pattern_byte(pattern, 0), count);
     return;
   }
-  for (std::uint64_t i = 0; i < count; ++i) {
+  std::uint64_t filled = std::min<std::uint64_t>(count, pattern.size());
+  for (std::uint64_t i = 0; i < filled; ++i) {
     to[i] = pattern_byte(pattern, first + static_cast<std::int64_t>(i));
+  }
+  // Whole patterns so far: each copy doubles them.
+  while (filled < count) {
+    const std::uint64_t more = std::min(filled, count - filled);
+    std::memcpy(to + filled, to, more);
+    filled += more;
   }
 }
 
@@ -32,6 +40,11 @@ void fill_bytes(std::uint8_t* to, std::uint64_t count, const std::vector<std::ui
 DeviceMemory::DeviceMemory() {
   m_allocations.emplace_back();
   m_storage.emplace_back();
+}
+
+// The pattern starts at the byte the kernel sees first, so that elements are whole patterns.
+void DeviceMemory::Storage::fill_with_poison() {
+  fill_bytes(bytes.get(), size, poison, -static_cast<std::int64_t>(begin));
 }
 
 std::size_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes,
@@ -54,7 +67,7 @@ std::size_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes,
     throw Fault(FaultKind::out_of_memory, "buffer '" + name + "': no host memory for " +
                                               std::to_string(bytes) + " bytes; use a smaller case");
   }
-  fill_bytes(storage.bytes.get(), storage.size, poison, -static_cast<std::int64_t>(storage.begin));
+  storage.fill_with_poison();
   Allocation allocation;
   allocation.base = index * kGlobalStride + offset_bytes;
   allocation.bytes = bytes;
@@ -131,6 +144,13 @@ std::vector<std::uint8_t> DeviceMemory::read(const std::string& buffer) const {
 void DeviceMemory::fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) {
   const Buffer& found = find(buffer);
   fill_bytes(host(found), found.bytes, pattern, 0);
+}
+
+void DeviceMemory::poison(const std::string& buffer,
+                          const std::optional<std::vector<std::uint8_t>>& pattern) {
+  Storage& storage = m_storage[find(buffer).allocation];
+  if (pattern) storage.poison = *pattern;
+  storage.fill_with_poison();
 }
 
 bool DeviceMemory::guards_intact(const std::string& buffer) const {

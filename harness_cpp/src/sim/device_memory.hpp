@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,6 +28,8 @@ class DeviceMemory {
   void write(const std::string& buffer, const std::vector<std::uint8_t>& bytes);
   [[nodiscard]] std::vector<std::uint8_t> read(const std::string& buffer) const;
   void fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern);
+  // The whole allocation, guards included; nullopt: the pattern it had.
+  void poison(const std::string& buffer, const std::optional<std::vector<std::uint8_t>>& pattern);
   [[nodiscard]] bool guards_intact(const std::string& buffer) const;
   [[nodiscard]] std::uint8_t* variable_bytes(std::uint64_t address);
 
@@ -48,6 +51,7 @@ class DeviceMemory {
     std::unique_ptr<std::uint8_t[], FreeAligned> bytes;
     std::uint64_t size = 0, begin = 0;  // `begin`: of the first byte the kernel may touch
     std::vector<std::uint8_t> poison;
+    void fill_with_poison();
   };
   struct Buffer {
     std::size_t allocation = 0;

@@ -88,6 +88,10 @@ class SimDevice final : public Device {
   void fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) override {
     m_memory.fill(buffer, pattern);
   }
+  void poison(const std::string& buffer,
+              const std::optional<std::vector<std::uint8_t>>& pattern) override {
+    m_memory.poison(buffer, pattern);
+  }
   [[nodiscard]] bool guards_intact(const std::string& buffer) override {
     return m_memory.guards_intact(buffer);
   }
@@ -112,6 +116,12 @@ class SimDevice final : public Device {
     shape.resources.static_shared_bytes = launch.program->static_shared_bytes;
     const sim::RestoreMemory restore(m_memory);
     return sim::measure_launch(launch, m_instructions.run_slice, m_table, shape, m_threads);
+  }
+
+  InterleavedTiming interleave(const InterleaveSpec&) override {
+    throw Fault(FaultKind::invalid_request,
+                "the step \"interleave\" expects a GPU, got sim: modelled times have no noise. Use "
+                "a step \"measure\" for each kernel.");
   }
 
  private:

@@ -6,31 +6,11 @@
 
 #include "compile/compiler.hpp"
 #include "protocol/sha256.hpp"
-#include "sim/sim_device.hpp"
 
 namespace cudaopt::steps {
 namespace {
 
 using namespace protocol;
-
-std::unique_ptr<Device> make_device(const Request& request) {
-  if (request.device == "sim") {
-    SimOptions options;
-    options.threads = request.sim.threads;
-    options.isa = request.sim.isa;
-    options.model = request.sim.model;
-    options.block_instructions = request.sim.block_instructions;
-    return make_sim_device(options);
-  }
-  if (request.device.rfind("cuda:", 0) == 0) {
-    throw Fault(FaultKind::no_device,
-                "request.device: this version of the harness executes on "
-                "\"sim\" only, got \"" +
-                    request.device + "\". Use \"sim\".");
-  }
-  throw Fault(FaultKind::invalid_request,
-              "request.device: expected \"sim\" or \"cuda:N\", got \"" + request.device + "\".");
-}
 
 std::string buffer_label(const std::string& name) { return "buffer \"" + name + "\""; }
 std::string module_label(const std::string& name) { return "module \"" + name + "\""; }
@@ -38,17 +18,18 @@ std::string module_label(const std::string& name) { return "module \"" + name + 
 }  // namespace
 
 Executor::Executor(const Request& request, compile::NvrtcLibraries& libraries,
-                   std::string nvrtc_path, Progress& progress)
+                   std::string nvrtc_path, Devices& devices, Progress& progress)
     : m_request(request),
       m_libraries(libraries),
       m_nvrtc_path(std::move(nvrtc_path)),
+      m_devices(devices),
       m_progress(progress),
       m_files(request.directory) {
   if (m_nvrtc_path.empty()) m_nvrtc_path = request.nvrtc.value_or("");
 }
 
 void Executor::run() {
-  m_device = make_device(m_request);
+  m_device = m_devices.open(m_request);
   m_progress.set_device(m_device->description());
   create_buffers();
   for (std::size_t i = 0; i < m_request.steps.size(); ++i) {
@@ -59,13 +40,16 @@ void Executor::run() {
 
 void Executor::create_buffers() {
   for (const BufferEntry& buffer : m_request.buffers) {
-    const BufferSpec& spec = buffer.spec;
-    m_device->create_buffer(spec);
-    if (buffer.initial_file) {
-      m_device->write(spec.name, m_files.read_exactly(*buffer.initial_file, spec.bytes,
-                                                      buffer_label(spec.name)));
-    }
+    m_device->create_buffer(buffer.spec);
+    write_initial_contents(buffer);
   }
+}
+
+void Executor::write_initial_contents(const BufferEntry& buffer) {
+  if (!buffer.initial_file) return;
+  const BufferSpec& spec = buffer.spec;
+  m_device->write(spec.name,
+                  m_files.read_exactly(*buffer.initial_file, spec.bytes, buffer_label(spec.name)));
 }
 
 // Names in steps were checked when the request was parsed.
@@ -105,29 +89,42 @@ StepAnswer Executor::operator()(const CompileStep& step) {
   return answer;
 }
 
-// A module that was not compiled here comes from the files an earlier request left.
 const CompiledModule& Executor::compiled(const std::string& name) {
   const auto found = m_compiled.find(name);
   if (found != m_compiled.end()) return found->second;
-  const ModuleSpec& spec = spec_of(name);
-  if (!spec.ptx_file || !m_files.exists(*spec.ptx_file)) {
+  return m_compiled[name] = module_from_files(spec_of(name));
+}
+
+// A module that was not compiled here comes from the files an earlier request left. A GPU executes
+// the cubin; what entries there are is read in the PTX.
+CompiledModule Executor::module_from_files(const ModuleSpec& spec) const {
+  const std::string label = module_label(spec.name);
+  const auto need = [&](const std::optional<std::string>& file, const char* key) {
+    if (file && m_files.exists(*file)) return;
     throw Fault(FaultKind::invalid_request,
-                module_label(name) +
-                    ": expected a step \"compile\" before this one, or a "
-                    "\"ptx_file\" that exists. Add one of them.");
-  }
+                label + ": expected a step \"compile\" before this one, or a \"" + key +
+                    "\" that exists" + (file ? ", got \"" + *file + "\"" : "") +
+                    ". Add one of them.");
+  };
   CompiledModule module;
   module.name = spec.name;
   module.file = spec.file;
-  module.ptx = m_files.read_text(*spec.ptx_file, module_label(name));
+  need(spec.ptx_file, "ptx_file");
+  module.ptx = m_files.read_text(*spec.ptx_file, label);
+  if (gpu_index_of(m_request.device)) {
+    need(spec.cubin_file, "cubin_file");
+    const std::string cubin = m_files.read_text(*spec.cubin_file, label);
+    module.cubin.assign(cubin.begin(), cubin.end());
+  }
   module.lowered = spec.lowered;
   module.resources = spec.resources;
-  return m_compiled[name] = std::move(module);
+  return module;
 }
 
 StepAnswer Executor::operator()(const LoadStep& step) {
-  LoadAnswer answer{step.again, m_device->load(compiled(step.module))};
-  m_loaded.insert(step.module);
+  const CompiledModule& module = compiled(step.module);
+  LoadAnswer answer{step.again, m_device->load(module)};
+  m_entries[step.module] = compile::entries_of(module.ptx);
   return answer;
 }
 
@@ -147,9 +144,19 @@ StepAnswer Executor::operator()(const WriteStep& step) {
   return WriteAnswer{};
 }
 
+StepAnswer Executor::operator()(const ResetStep& step) {
+  for (const BufferEntry& buffer : m_request.buffers) {
+    if (!buffer.spec.alias.empty()) continue;  // its owner's memory
+    m_device->poison(buffer.spec.name, step.poison);
+    write_initial_contents(buffer);
+  }
+  return ResetAnswer{};
+}
+
 // Devices know entries by their lowered names only.
 LaunchSpec Executor::with_lowered_entry(LaunchSpec launch) const {
-  if (m_loaded.count(launch.module) == 0) {
+  const auto entries = m_entries.find(launch.module);
+  if (entries == m_entries.end()) {
     throw Fault(FaultKind::invalid_request, module_label(launch.module) +
                                                 " is not loaded. Add a step \"load\" before this "
                                                 "one.");
@@ -157,7 +164,7 @@ LaunchSpec Executor::with_lowered_entry(LaunchSpec launch) const {
   const CompiledModule& module = m_compiled.at(launch.module);
   const auto lowered = module.lowered.find(launch.entry);
   const std::string name = lowered == module.lowered.end() ? launch.entry : lowered->second;
-  const std::vector<std::string> found = compile::entries_of(module.ptx);
+  const std::vector<std::string>& found = entries->second;
   if (std::find(found.begin(), found.end(), name) == found.end()) {
     throw Fault(FaultKind::unknown_entry,
                 module_label(launch.module) + " has no kernel \"" + launch.entry +
@@ -189,8 +196,37 @@ StepAnswer Executor::operator()(const CompareDigestStep& step) {
   return CompareDigestAnswer{sha256_hex(m_device->read(step.buffer)) == step.sha256};
 }
 
+Contents Executor::contents_from_files(const ContentFiles& files) const {
+  Contents contents;
+  for (const auto& [buffer, file] : files) {
+    contents[buffer] = m_files.read_exactly(file, bytes_of(buffer), buffer_label(buffer));
+  }
+  return contents;
+}
+
 StepAnswer Executor::operator()(const MeasureStep& step) {
-  return MeasureAnswer{m_device->measure(with_lowered_entry(step.launch), step.how)};
+  MeasureSpec how = step.how;
+  for (const ContentFiles& files : step.contents)
+    how.contents.push_back(contents_from_files(files));
+  if (step.held_out) how.held_out = contents_from_files(*step.held_out);
+  const MeasureAnswer answer{m_device->measure(with_lowered_entry(step.launch), how)};
+  if (answer.measurement.timing && answer.measurement.timing->captured) {
+    write_captured(step, answer.measurement.timing->captured->outputs);
+  }
+  return answer;
+}
+
+void Executor::write_captured(const MeasureStep& step, const Contents& outputs) const {
+  for (const ReadStep& asked : step.capture) {
+    const std::vector<std::uint8_t>& content = outputs.at(asked.buffer);
+    m_files.write(asked.file, content.data(), content.size(), buffer_label(asked.buffer));
+  }
+}
+
+StepAnswer Executor::operator()(const InterleaveStep& step) {
+  InterleaveSpec spec = step.spec;
+  for (LaunchSpec& arm : spec.arms) arm = with_lowered_entry(std::move(arm));
+  return InterleaveAnswer{m_device->interleave(spec)};
 }
 
 StepAnswer Executor::operator()(const LimitsStep&) { return LimitsAnswer{m_device->limits()}; }

@@ -3,13 +3,14 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "compile/nvrtc.hpp"
 #include "device.hpp"
 #include "protocol/answer.hpp"
 #include "protocol/request.hpp"
+#include "steps/devices.hpp"
 #include "steps/files.hpp"
 #include "steps/progress.hpp"
 
@@ -19,7 +20,7 @@ class Executor {
  public:
   // `nvrtc_path` wins over the request's own; empty: not given.
   Executor(const protocol::Request& request, compile::NvrtcLibraries& libraries,
-           std::string nvrtc_path, Progress& progress);
+           std::string nvrtc_path, Devices& devices, Progress& progress);
 
   void run();
 
@@ -28,30 +29,37 @@ class Executor {
   protocol::StepAnswer operator()(const protocol::FillStep& step);
   protocol::StepAnswer operator()(const protocol::CopyStep& step);
   protocol::StepAnswer operator()(const protocol::WriteStep& step);
+  protocol::StepAnswer operator()(const protocol::ResetStep& step);
   protocol::StepAnswer operator()(const protocol::LaunchStep& step);
   protocol::StepAnswer operator()(const protocol::ReadStep& step);
   protocol::StepAnswer operator()(const protocol::ReadGuardsStep& step);
   protocol::StepAnswer operator()(const protocol::DigestStep& step);
   protocol::StepAnswer operator()(const protocol::CompareDigestStep& step);
   protocol::StepAnswer operator()(const protocol::MeasureStep& step);
+  protocol::StepAnswer operator()(const protocol::InterleaveStep& step);
   protocol::StepAnswer operator()(const protocol::LimitsStep& step);
 
  private:
   void create_buffers();
+  void write_initial_contents(const protocol::BufferEntry& buffer);
   [[nodiscard]] const protocol::ModuleSpec& spec_of(const std::string& module) const;
   [[nodiscard]] std::uint64_t bytes_of(const std::string& buffer) const;
   [[nodiscard]] std::string source_of(const protocol::ModuleSpec& spec) const;
   [[nodiscard]] const CompiledModule& compiled(const std::string& module);
+  [[nodiscard]] CompiledModule module_from_files(const protocol::ModuleSpec& spec) const;
+  [[nodiscard]] Contents contents_from_files(const protocol::ContentFiles& files) const;
+  void write_captured(const protocol::MeasureStep& step, const Contents& outputs) const;
   [[nodiscard]] LaunchSpec with_lowered_entry(LaunchSpec launch) const;
 
   const protocol::Request& m_request;
   compile::NvrtcLibraries& m_libraries;
   std::string m_nvrtc_path;
+  Devices& m_devices;
   Progress& m_progress;
   Files m_files;
   std::unique_ptr<Device> m_device;
-  std::map<std::string, CompiledModule> m_compiled;  // by module name
-  std::set<std::string> m_loaded;
+  std::map<std::string, CompiledModule> m_compiled;           // by module name
+  std::map<std::string, std::vector<std::string>> m_entries;  // of each loaded module
 };
 
 }  // namespace cudaopt::steps

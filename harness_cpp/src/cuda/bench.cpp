@@ -1,0 +1,41 @@
+#include "cuda/bench.hpp"
+
+#include <set>
+
+#include "cuda/tick.hpp"
+
+namespace cudaopt::cuda {
+namespace {
+
+std::string label_of(const std::vector<Arm>& arms) {
+  std::string label = "timed launch of ";
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    label += (i == 0 ? "'" : " or '") + arms[i].spec.entry + "'";
+  }
+  return label;
+}
+
+std::set<std::string> buffers_of(const std::vector<Arm>& arms,
+                                 const std::vector<std::string>& others) {
+  std::set<std::string> names(others.begin(), others.end());
+  for (const Arm& arm : arms) {
+    for (const Argument& argument : arm.spec.arguments) {
+      if (argument.kind == Argument::Kind::buffer) names.insert(argument.buffer);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+Bench::Bench(const Context& on, const Memory& buffers, const std::vector<Arm>& arms,
+             const std::vector<std::string>& others)
+    : context(on),
+      memory(buffers),
+      stopwatch(on, label_of(arms)),
+      flush(on),
+      images(on, buffers, buffers_of(arms, others)),
+      slab(allocate_plain(on, images.layout().slab_bytes(), "timed launches")),
+      tick_ns(event_tick_ns(on, stopwatch)) {}
+
+}  // namespace cudaopt::cuda

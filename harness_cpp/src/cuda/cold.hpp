@@ -1,0 +1,30 @@
+// Cold samples: before each launch its buffers are restored and the L2 is emptied.
+#pragma once
+
+#include "cuda/bench.hpp"
+#include "cuda/kernel.hpp"
+#include "cuda/sampling_plan.hpp"
+#include "cuda/spot_check.hpp"
+
+namespace cudaopt::cuda {
+
+// Launches of one kernel on the bench's memory.
+class ColdArm {
+ public:
+  ColdArm(const Bench& bench, const Arm& arm);
+
+  [[nodiscard]] Shot shot(const Draw& draw) const;
+  // The same, on the contents that `check` is about, and its outputs are kept.
+  [[nodiscard]] Shot checked_shot(const Draw& draw, const SpotCheck& check) const;
+
+ private:
+  [[nodiscard]] DevicePointer slab(bool shifted) const;
+
+  const Bench& m_bench;
+  KernelLaunch m_plain, m_shifted;
+};
+
+// The median of a few samples on contents 0.
+[[nodiscard]] double cold_estimate_ns(Bench& bench, const ColdArm& arm);
+
+}  // namespace cudaopt::cuda

@@ -1,0 +1,49 @@
+// One GPU, opened once per process: its primary context, its facts, and the kernels of our own that
+// measuring needs.
+#pragma once
+
+#include <string>
+
+#include "cuda/driver.hpp"
+#include "device.hpp"
+
+namespace cudaopt::cuda {
+
+class Context {
+ public:
+  Context(const Driver& driver, int index);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context();
+
+  // Requests may come from any thread.
+  void make_current() const;
+  [[nodiscard]] const Driver& driver() const { return m_driver; }
+  [[nodiscard]] DeviceOrdinal ordinal() const { return m_ordinal; }
+  // As of opening; only `free_bytes` ever changes.
+  [[nodiscard]] const DeviceLimits& facts() const { return m_facts; }
+  // Free memory is as of now.
+  [[nodiscard]] DeviceLimits limits() const;
+  // CUdevice_attribute.
+  [[nodiscard]] int attribute(int which) const;
+  // Whether memory can end against an unmapped page.
+  [[nodiscard]] bool has_guard_pages() const;
+  // A kernel of helper_kernels.hpp.
+  [[nodiscard]] FunctionHandle helper(const char* name) const;
+  [[nodiscard]] StreamHandle stream() const { return m_stream; }
+  // Waits for all work; throws the Fault it ended in.
+  void synchronize(const std::string& what) const;
+
+ private:
+  [[nodiscard]] DeviceLimits read_facts() const;
+  [[nodiscard]] GpuFacts read_gpu() const;
+
+  const Driver& m_driver;
+  DeviceOrdinal m_ordinal = 0;
+  ContextHandle m_context = nullptr;
+  ModuleHandle m_helpers = nullptr;
+  StreamHandle m_stream = nullptr;
+  DeviceLimits m_facts;
+};
+
+}  // namespace cudaopt::cuda

@@ -1,0 +1,95 @@
+#include "cuda/cuda_device.hpp"
+
+#include <map>
+#include <utility>
+
+#include "cuda/dirty_shared.hpp"
+#include "cuda/interleave.hpp"
+#include "cuda/kernel.hpp"
+#include "cuda/measure.hpp"
+#include "cuda/memory.hpp"
+
+namespace cudaopt::cuda {
+namespace {
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(const Context& context, std::string description)
+      : m_context(context), m_description(std::move(description)), m_memory(context) {
+    context.make_current();
+  }
+
+  [[nodiscard]] std::string description() const override { return m_description; }
+  [[nodiscard]] DeviceLimits limits() const override { return m_context.limits(); }
+
+  std::vector<std::string> load(const CompiledModule& module) override {
+    m_modules.erase(module.name);
+    m_modules.try_emplace(module.name, m_context, module);
+    return {};
+  }
+
+  void create_buffer(const BufferSpec& spec) override { m_memory.create(spec); }
+  void write(const std::string& buffer, const std::vector<std::uint8_t>& bytes) override {
+    m_memory.write(buffer, bytes);
+  }
+  [[nodiscard]] std::vector<std::uint8_t> read(const std::string& buffer) override {
+    return m_memory.read(buffer);
+  }
+  void fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) override {
+    m_memory.fill(buffer, pattern);
+  }
+  void poison(const std::string& buffer,
+              const std::optional<std::vector<std::uint8_t>>& pattern) override {
+    m_memory.poison(buffer, pattern);
+  }
+  [[nodiscard]] bool guards_intact(const std::string& buffer) override {
+    return m_memory.guards_intact(buffer);
+  }
+
+  // Errors of a kernel show when it is waited for: after every launch, so that each has one cause.
+  LaunchReport launch(const LaunchSpec& spec) override {
+    const KernelLaunch launch(m_context, function_of(spec), spec, [this](const std::string& name) {
+      return m_memory.find(name).pointer;
+    });
+    m_memory.protect_inputs();
+    dirty_shared_memory(m_context);
+    m_context.synchronize("before the launch of '" + spec.entry + "'");
+    launch.enqueue();
+    m_context.synchronize("launch of '" + spec.entry + "'");
+    return {};
+  }
+
+  Measurement measure(const LaunchSpec& spec, const MeasureSpec& how) override {
+    Measurement measurement;
+    measurement.kind = Measurement::Kind::measured;
+    measurement.timing = cuda::measure(m_context, m_memory, {function_of(spec), spec}, how);
+    const Timing& timing = *measurement.timing;
+    const auto& chosen = timing.mode == SamplingMode::batch ? timing.batch : timing.cold;
+    measurement.median_ns = chosen.value().median_ns;
+    return measurement;
+  }
+
+  InterleavedTiming interleave(const InterleaveSpec& spec) override {
+    std::vector<Arm> arms;
+    for (const LaunchSpec& arm : spec.arms) arms.push_back({function_of(arm), arm});
+    return cuda::interleave(m_context, m_memory, arms, spec);
+  }
+
+ private:
+  [[nodiscard]] FunctionHandle function_of(const LaunchSpec& spec) const {
+    return m_modules.at(spec.module).function(spec.entry);
+  }
+
+  const Context& m_context;
+  std::string m_description;
+  Memory m_memory;
+  std::map<std::string, LoadedModule> m_modules;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device(const Context& context, std::string description) {
+  return std::make_unique<CudaDevice>(context, std::move(description));
+}
+
+}  // namespace cudaopt::cuda

@@ -1,0 +1,29 @@
+// The driver and one context per GPU, opened when first asked for and kept: opening takes a quarter
+// of a second.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cuda/context.hpp"
+#include "cuda/driver.hpp"
+#include "device.hpp"
+
+namespace cudaopt::cuda {
+
+class Gpus {
+ public:
+  // Empty: the usual name.
+  explicit Gpus(std::string driver_path);
+
+  // GPU `index` of those that are visible. Throws Fault no_device. Must outlive what it opened.
+  [[nodiscard]] std::unique_ptr<Device> open(int index);
+
+ private:
+  std::string m_driver_path;
+  std::unique_ptr<Driver> m_driver;
+  std::map<int, std::unique_ptr<Context>> m_contexts;  // goes before the driver
+};
+
+}  // namespace cudaopt::cuda

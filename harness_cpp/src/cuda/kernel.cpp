@@ -1,0 +1,112 @@
+#include "cuda/kernel.hpp"
+
+#include <cstring>
+
+#include "launch_limits.hpp"
+
+namespace cudaopt::cuda {
+namespace {
+
+constexpr Result kInvalidValue = 1, kNotFound = 500;
+// CUfunction_attribute.
+constexpr int kMaxThreadsPerBlock = 0, kStaticSharedBytes = 1, kMaxDynamicSharedBytes = 8;
+
+[[noreturn]] void refuse(const LaunchSpec& spec, const std::string& why) {
+  throw Fault(FaultKind::invalid_launch, "launch of '" + spec.entry + "': " + why);
+}
+
+int attribute_of(const Driver& driver, FunctionHandle function, int which) {
+  int value = 0;
+  CUDAOPT_CUDA(driver, function_get_attribute, &value, which, function);
+  return value;
+}
+
+std::vector<std::uint8_t> bytes_of(const Argument& argument, const PointerOf& pointer_of) {
+  if (argument.kind == Argument::Kind::scalar) return argument.bytes;
+  const DevicePointer pointer =
+      argument.kind == Argument::Kind::buffer ? pointer_of(argument.buffer) : 0;
+  std::vector<std::uint8_t> bytes(sizeof pointer);
+  std::memcpy(bytes.data(), &pointer, sizeof pointer);
+  return bytes;
+}
+
+// Arguments that do not fit would be read as garbage: the driver takes them on trust.
+void check_arguments(const Driver& driver, FunctionHandle function, const LaunchSpec& spec,
+                     const std::vector<std::vector<std::uint8_t>>& values) {
+  if (driver->function_get_parameter == nullptr) return;
+  std::size_t count = 0, offset = 0, bytes = 0;
+  for (;; ++count) {
+    if (driver->function_get_parameter(function, count, &offset, &bytes) != 0) break;
+    if (count < values.size() && values[count].size() != bytes) {
+      refuse(spec, "parameter " + std::to_string(count) + " has " + std::to_string(bytes) +
+                       " bytes, got " + std::to_string(values[count].size()) + " bytes");
+    }
+  }
+  if (count != values.size()) {
+    refuse(spec, "the kernel has " + std::to_string(count) + " parameters, got " +
+                     std::to_string(values.size()) + " arguments");
+  }
+}
+
+void check_limits(const Context& context, FunctionHandle function, const LaunchSpec& spec) {
+  const Driver& driver = context.driver();
+  KernelFacts facts;
+  facts.static_shared_bytes =
+      static_cast<std::uint64_t>(attribute_of(driver, function, kStaticSharedBytes));
+  facts.max_threads =
+      static_cast<std::uint64_t>(attribute_of(driver, function, kMaxThreadsPerBlock));
+  facts.max_threads_of = "the kernel as compiled (registers, __launch_bounds__)";
+  check_launch(spec, facts, context.facts());
+}
+
+}  // namespace
+
+LoadedModule::LoadedModule(const Context& context, const CompiledModule& compiled)
+    : m_context(context), m_name(compiled.name) {
+  context.driver().check(context.driver()->module_load_data(&m_module, compiled.cubin.data()),
+                         "loading module '" + compiled.name + "' on a GPU of architecture " +
+                             context.facts().architecture);
+}
+
+LoadedModule::~LoadedModule() { m_context.driver()->module_unload(m_module); }
+
+FunctionHandle LoadedModule::function(const std::string& lowered_entry) const {
+  FunctionHandle function = nullptr;
+  const Driver& driver = m_context.driver();
+  const Result found = driver->module_get_function(&function, m_module, lowered_entry.c_str());
+  if (found == kNotFound) {
+    throw Fault(FaultKind::unknown_entry,
+                "the cubin of module '" + m_name + "' has no kernel '" + lowered_entry + "'.");
+  }
+  driver.check(found, "kernel '" + lowered_entry + "'");
+  return function;
+}
+
+KernelLaunch::KernelLaunch(const Context& context, FunctionHandle function, const LaunchSpec& spec,
+                           const PointerOf& pointer_of)
+    : m_context(context), m_function(function), m_spec(spec) {
+  for (const Argument& argument : spec.arguments) {
+    m_values.push_back(bytes_of(argument, pointer_of));
+  }
+  check_arguments(context.driver(), function, spec, m_values);
+  check_limits(context, function, spec);
+  for (std::vector<std::uint8_t>& value : m_values) m_parameters.push_back(value.data());
+  if (spec.shared_bytes > 0) {
+    context.driver().check(
+        context.driver()->function_set_attribute(function, kMaxDynamicSharedBytes,
+                                                 static_cast<int>(spec.shared_bytes)),
+        "launch of '" + spec.entry + "' with " + std::to_string(spec.shared_bytes) +
+            " bytes of dynamic shared memory");
+  }
+}
+
+void KernelLaunch::enqueue() const {
+  const Dim3 &grid = m_spec.grid, &block = m_spec.block;
+  const Result result = m_context.driver()->launch_kernel(
+      m_function, grid.x, grid.y, grid.z, block.x, block.y, block.z, m_spec.shared_bytes,
+      m_context.stream(), m_parameters.data(), nullptr);
+  if (result == kInvalidValue) refuse(m_spec, "the driver refuses it (CUDA_ERROR_INVALID_VALUE).");
+  m_context.driver().check(result, "launch of '" + m_spec.entry + "'");
+}
+
+}  // namespace cudaopt::cuda

@@ -1,0 +1,156 @@
+// Where in its memory each buffer lies: against the page behind it, or between zones.
+#include "cuda/memory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cuda/fill.hpp"
+
+namespace cudaopt::cuda {
+namespace {
+
+// What cudaMalloc promises, and what the widest vector access needs.
+constexpr std::uint64_t kAlignment = 256, kVectorAlignment = 32;
+// Of the memory before a buffer; a whole page of it would take longer to read than the kernel runs.
+constexpr std::uint64_t kMostGuardBytes = 1 << 16;
+
+std::uint64_t aligned_up(std::uint64_t value, std::uint64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+std::uint64_t zone_bytes(const BufferSpec& spec) {
+  return aligned_up(spec.guard_bytes, kAlignment);
+}
+
+// The last address the buffer can start at.
+DevicePointer flush_pointer(const Allocation& memory, const BufferSpec& spec) {
+  const DevicePointer last = memory.base() + memory.bytes() - spec.bytes;
+  if (spec.offset_bytes == 0) return last / kVectorAlignment * kVectorAlignment;
+  return (last - spec.offset_bytes) / kAlignment * kAlignment + spec.offset_bytes;
+}
+
+bool is_repeated(const std::vector<std::uint8_t>& bytes, const std::vector<std::uint8_t>& pattern,
+                 std::uint64_t phase) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::uint8_t expected = pattern.empty() ? 0 : pattern[(phase + i) % pattern.size()];
+    if (bytes[i] != expected) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Memory::create(const BufferSpec& spec) {
+  Buffer buffer;
+  buffer.spec = spec;
+  if (!spec.alias.empty()) {
+    const Buffer& owner = find(spec.alias);
+    buffer.memory = owner.memory;
+    buffer.pointer = owner.pointer + spec.offset_bytes;
+  } else if (spec.guard_bytes > 0 && m_context.has_guard_pages()) {
+    const std::uint64_t bytes = zone_bytes(spec) + spec.offset_bytes + spec.bytes + kAlignment;
+    buffer.owned = allocate_between_guard_pages(m_context, bytes, label_of(spec));
+    buffer.memory = buffer.owned.get();
+    buffer.pointer = flush_pointer(*buffer.memory, spec);
+  } else {
+    const std::uint64_t bytes = 2 * zone_bytes(spec) + spec.offset_bytes + spec.bytes;
+    buffer.owned = allocate_plain(m_context, bytes, label_of(spec));
+    buffer.memory = buffer.owned.get();
+    buffer.pointer = buffer.memory->base() + zone_bytes(spec) + spec.offset_bytes;
+  }
+  const bool owns = !buffer.is_alias();
+  m_buffers.insert_or_assign(spec.name, std::move(buffer));
+  if (owns) poison(spec.name, std::nullopt);
+}
+
+void Memory::write(const std::string& name, const std::vector<std::uint8_t>& bytes) {
+  Buffer& owner = owner_of(name);
+  owner.memory->set_read_only(false);
+  owner.has_contents = true;
+  if (bytes.empty()) return;
+  CUDAOPT_CUDA(m_context.driver(), copy_to_device, find(name).pointer, bytes.data(), bytes.size());
+}
+
+std::vector<std::uint8_t> Memory::read(const std::string& name) const {
+  const Buffer& buffer = find(name);
+  std::vector<std::uint8_t> bytes(buffer.spec.bytes);
+  if (bytes.empty()) return bytes;
+  CUDAOPT_CUDA(m_context.driver(), copy_to_host, bytes.data(), buffer.pointer, bytes.size());
+  return bytes;
+}
+
+void Memory::fill(const std::string& name, const std::vector<std::uint8_t>& pattern) {
+  Buffer& owner = owner_of(name);
+  owner.memory->set_read_only(false);
+  owner.has_contents = true;
+  const Buffer& buffer = find(name);
+  fill_async(m_context, buffer.pointer, buffer.spec.bytes, pattern);
+}
+
+void Memory::poison(const std::string& name,
+                    const std::optional<std::vector<std::uint8_t>>& pattern) {
+  Buffer& buffer = owner_of(name);
+  buffer.memory->set_read_only(false);
+  if (pattern) buffer.spec.poison = *pattern;
+  buffer.has_contents = false;
+  const std::uint64_t before = buffer.pointer - buffer.memory->base();
+  const std::uint64_t shown = std::min(before, std::max(kMostGuardBytes, zone_bytes(buffer.spec)));
+  const DevicePointer end = buffer.memory->base() + buffer.memory->bytes();
+  fill_async(m_context, buffer.pointer - shown, shown, buffer.spec.poison);
+  fill_async(m_context, buffer.pointer, end - buffer.pointer, buffer.spec.poison);
+}
+
+bool Memory::guards_intact(const std::string& name) const {
+  const Buffer& buffer = owner_of(name);
+  const std::uint64_t before = buffer.pointer - buffer.memory->base();
+  const std::uint64_t shown = std::min(before, std::max(kMostGuardBytes, zone_bytes(buffer.spec)));
+  const DevicePointer end = buffer.memory->base() + buffer.memory->bytes();
+  std::vector<std::uint8_t> front(shown), back(end - buffer.pointer - buffer.spec.bytes);
+  const Driver& driver = m_context.driver();
+  if (!front.empty()) {
+    CUDAOPT_CUDA(driver, copy_to_host, front.data(), buffer.pointer - shown, front.size());
+  }
+  if (!back.empty()) {
+    CUDAOPT_CUDA(driver, copy_to_host, back.data(), buffer.pointer + buffer.spec.bytes,
+                 back.size());
+  }
+  return is_repeated(front, buffer.spec.poison, 0) &&
+         is_repeated(back, buffer.spec.poison, buffer.spec.bytes);
+}
+
+// A buffer that something may write under another name stays writable.
+void Memory::protect_inputs() {
+  std::map<Allocation*, bool> writable;
+  for (const auto& [name, buffer] : m_buffers) {
+    writable[buffer.memory] = writable[buffer.memory] || buffer.spec.access != Access::read;
+  }
+  for (const auto& [memory, is_writable] : writable) memory->set_read_only(!is_writable);
+}
+
+const Buffer& Memory::find(const std::string& name) const {
+  const auto found = m_buffers.find(name);
+  if (found != m_buffers.end()) return found->second;
+  throw Fault(FaultKind::invalid_request, "there is no buffer \"" + name + "\".");
+}
+
+const Buffer& Memory::owner_of(const std::string& name) const {
+  const Buffer* buffer = &find(name);
+  while (buffer->is_alias()) buffer = &find(buffer->spec.alias);
+  return *buffer;
+}
+
+Buffer& Memory::owner_of(const std::string& name) {
+  return m_buffers.at(std::as_const(*this).owner_of(name).spec.name);
+}
+
+std::string Memory::label_of(const BufferSpec& spec) const {
+  std::uint64_t held = 0;
+  for (const auto& [name, buffer] : m_buffers) {
+    if (!buffer.is_alias()) held += buffer.memory->bytes();
+  }
+  std::string label = "buffer '" + spec.name + "'";
+  if (held > 0) label += " (beside " + std::to_string(held) + " bytes of earlier buffers)";
+  return label;
+}
+
+}  // namespace cudaopt::cuda

@@ -1,0 +1,51 @@
+// Buffers of one request in a GPU's memory, and the guard zones around them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda/allocation.hpp"
+#include "cuda/context.hpp"
+#include "device.hpp"
+
+namespace cudaopt::cuda {
+
+struct Buffer {
+  BufferSpec spec;                    // `poison` as it is now
+  std::unique_ptr<Allocation> owned;  // null for an alias
+  Allocation* memory = nullptr;       // its own or, of an alias, its owner's
+  DevicePointer pointer = 0;          // what the kernel gets
+  bool has_contents = false;          // written since it was made, else poison
+  [[nodiscard]] bool is_alias() const { return owned == nullptr; }
+};
+
+class Memory {
+ public:
+  explicit Memory(const Context& context) : m_context(context) {}
+
+  void create(const BufferSpec& spec);
+  void write(const std::string& name, const std::vector<std::uint8_t>& bytes);
+  [[nodiscard]] std::vector<std::uint8_t> read(const std::string& name) const;
+  void fill(const std::string& name, const std::vector<std::uint8_t>& pattern);
+  void poison(const std::string& name, const std::optional<std::vector<std::uint8_t>>& pattern);
+  [[nodiscard]] bool guards_intact(const std::string& name) const;
+  // Kernels cannot write inputs from here on, where the device can see to it.
+  void protect_inputs();
+
+  [[nodiscard]] const Buffer& find(const std::string& name) const;
+  [[nodiscard]] const std::map<std::string, Buffer>& buffers() const { return m_buffers; }
+
+ private:
+  [[nodiscard]] const Buffer& owner_of(const std::string& name) const;
+  [[nodiscard]] Buffer& owner_of(const std::string& name);
+  [[nodiscard]] std::string label_of(const BufferSpec& spec) const;
+
+  const Context& m_context;
+  std::map<std::string, Buffer> m_buffers;
+};
+
+}  // namespace cudaopt::cuda

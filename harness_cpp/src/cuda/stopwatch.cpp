@@ -1,0 +1,90 @@
+#include "cuda/stopwatch.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace cudaopt::cuda {
+namespace {
+
+// A stream takes about a thousand operations; then queueing waits for the GPU, which is held back.
+constexpr int kMostQueued = 900;
+
+void enqueue_if_any(const std::function<void()>& work) {
+  if (work) work();
+}
+
+// Of the shots from `first` on, the end of those that can be queued together.
+const Shot* end_of_queue(const Shot* first, const Shot* last) {
+  int operations = 0;
+  const Shot* end = first;
+  while (end != last && (end == first || operations + end->operations <= kMostQueued)) {
+    operations += end->operations;
+    ++end;
+  }
+  return end;
+}
+
+}  // namespace
+
+Stopwatch::Stopwatch(const Context& context, std::string what)
+    : m_context(context), m_what(std::move(what)), m_hold(context), m_clock(context) {
+  {
+    const BlockingKernel::Held held(m_hold);
+  }
+  m_clock.enqueue_start();
+  m_clock.enqueue_end();
+  context.synchronize("our own kernels that time a launch");
+}
+
+TimedBlock Stopwatch::time(const std::vector<Shot>& shots) {
+  TimedBlock block;
+  const Shot *next = shots.data(), *last = shots.data() + shots.size();
+  while (next != last) {
+    const Shot* end = end_of_queue(next, last);
+    time_together(next, end, block);
+    next = end;
+  }
+  block.sm_clock_mhz = m_clock.mhz();
+  return block;
+}
+
+void Stopwatch::run(const std::vector<Shot>& shots) const {
+  for (const Shot& shot : shots) {
+    enqueue_if_any(shot.prepare);
+    shot.timed();
+    enqueue_if_any(shot.finish);
+  }
+  m_context.synchronize(m_what);
+}
+
+void Stopwatch::time_together(const Shot* first, const Shot* last, TimedBlock& block) {
+  while (m_events.size() < static_cast<std::size_t>(last - first)) {
+    m_events.push_back(std::make_unique<Pair>(m_context));
+  }
+  {
+    std::optional<BlockingKernel::Held> held;
+    if (!m_waited_for_host) held.emplace(m_hold);
+    if (block.elapsed_ns.empty()) m_clock.enqueue_start();
+    enqueue(first, last);
+    m_clock.enqueue_end();  // the last one of a block counts
+  }
+  m_context.synchronize(m_what);
+  m_waited_for_host = m_waited_for_host || m_hold.timed_out();
+  for (std::ptrdiff_t i = 0; i < last - first; ++i) {
+    const Pair& pair = *m_events[static_cast<std::size_t>(i)];
+    block.elapsed_ns.push_back(pair.end.elapsed_ns_since(pair.start));
+  }
+}
+
+void Stopwatch::enqueue(const Shot* first, const Shot* last) {
+  for (const Shot* shot = first; shot != last; ++shot) {
+    const Pair& pair = *m_events[static_cast<std::size_t>(shot - first)];
+    enqueue_if_any(shot->prepare);
+    pair.start.enqueue();
+    shot->timed();
+    pair.end.enqueue();
+    enqueue_if_any(shot->finish);
+  }
+}
+
+}  // namespace cudaopt::cuda

@@ -1,0 +1,58 @@
+// Times pieces of work on the stream, each between two events, all queued before the first one
+// runs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/blocking_kernel.hpp"
+#include "cuda/context.hpp"
+#include "cuda/event.hpp"
+#include "cuda/sm_clock.hpp"
+
+namespace cudaopt::cuda {
+
+// One sample: what is queued before its first event, between the two, and after the second. None
+// may wait for the GPU. Empty functions queue nothing.
+struct Shot {
+  std::function<void()> prepare, timed, finish;
+  int operations = 6;  // at most so many are queued by all three together with the events
+};
+
+struct TimedBlock {
+  std::vector<double> elapsed_ns;  // of each shot
+  double sm_clock_mhz = 0;         // between the first and the last of them; 0: not known
+};
+
+class Stopwatch {
+ public:
+  // `what` names the work in faults: "launch of 'softmax'".
+  Stopwatch(const Context& context, std::string what);
+
+  [[nodiscard]] TimedBlock time(const std::vector<Shot>& shots);
+  // The same work without events, and without holding it back: code loads on its first launch, and
+  // loading may wait for the GPU.
+  void run(const std::vector<Shot>& shots) const;
+  // Whether the host could not queue everything in advance; from then on nothing is held back.
+  [[nodiscard]] bool waited_for_host() const { return m_waited_for_host; }
+
+ private:
+  struct Pair {
+    explicit Pair(const Context& context) : start(context), end(context) {}
+    Event start, end;
+  };
+
+  void time_together(const Shot* first, const Shot* last, TimedBlock& block);
+  void enqueue(const Shot* first, const Shot* last);
+
+  const Context& m_context;
+  std::string m_what;
+  BlockingKernel m_hold;
+  SmClock m_clock;
+  std::vector<std::unique_ptr<Pair>> m_events;  // as many as the largest block needed
+  bool m_waited_for_host = false;
+};
+
+}  // namespace cudaopt::cuda

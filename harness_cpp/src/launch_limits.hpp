@@ -1,0 +1,23 @@
+// Refuses launches a GPU would refuse, on every device, and says which limit and what was asked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "device.hpp"
+
+namespace cudaopt {
+
+// What the kernel itself demands of a launch.
+struct KernelFacts {
+  std::uint64_t static_shared_bytes = 0;
+  std::uint64_t max_threads = 0;                     // of a block; 0: the device's limit alone
+  std::string max_threads_of = "__launch_bounds__";  // who sets `max_threads`: "... allows 256"
+  std::optional<Dim3> required_block;                // exactly this one
+};
+
+// Throws Fault invalid_launch: grid, block and shared memory against the device and the kernel.
+void check_launch(const LaunchSpec& spec, const KernelFacts& kernel, const DeviceLimits& limits);
+
+}  // namespace cudaopt

@@ -1,0 +1,78 @@
+#include "protocol/parse_launch.hpp"
+
+#include "protocol/declared.hpp"
+
+namespace cudaopt::protocol {
+namespace {
+
+constexpr std::uint64_t kAny32 = 0xffffffffu;
+
+struct ScalarType {
+  const char* name;
+  std::size_t bytes;
+};
+constexpr ScalarType kScalarTypes[] = {{"bool", 1}, {"i8", 1},     {"u8", 1},    {"i16", 2},
+                                       {"u16", 2},  {"i32", 4},    {"u32", 4},   {"i64", 8},
+                                       {"u64", 8},  {"f16", 2},    {"bf16", 2},  {"f32", 4},
+                                       {"f64", 8},  {"f8e4m3", 1}, {"f8e5m2", 1}};
+
+Dim3 parse_extents(const Value& value) {
+  const std::vector<Value> parts = value.array();
+  if (parts.size() != 3) value.reject("three integers [x, y, z]");
+  const auto part = [&](std::size_t i) {
+    return static_cast<std::uint32_t>(parts[i].natural(kAny32));
+  };
+  return {part(0), part(1), part(2)};
+}
+
+void read_scalar(const Value& dtype, const Value& value, Argument& argument) {
+  std::vector<std::string> names;
+  for (const ScalarType& type : kScalarTypes) names.emplace_back(type.name);
+  const ScalarType& type = kScalarTypes[dtype.one_of(names)];
+  argument.kind = Argument::Kind::scalar;
+  argument.dtype = type.name;
+  argument.bytes = value.hex();
+  if (argument.bytes.size() != type.bytes) {
+    value.reject(std::to_string(2 * type.bytes) + " hexadecimal digits for " + type.name);
+  }
+}
+
+Argument parse_argument(Object object, const Request& request) {
+  Argument argument;
+  const auto buffer = object.find("buffer");
+  const auto null = object.find("null");
+  const auto scalar = object.find("scalar");
+  if ((buffer ? 1 : 0) + (null ? 1 : 0) + (scalar ? 1 : 0) != 1) {
+    throw Fault(FaultKind::invalid_request,
+                object.path() + ": expected exactly one of \"buffer\", \"null\" and \"scalar\".");
+  }
+  if (buffer) {
+    argument.kind = Argument::Kind::buffer;
+    argument.buffer = buffer_named(*buffer, request).name;
+  } else if (null) {
+    if (!null->boolean()) null->reject("true");
+  } else {
+    read_scalar(*scalar, object.need("value"), argument);
+  }
+  object.reject_unknown_keys();
+  return argument;
+}
+
+}  // namespace
+
+LaunchSpec parse_launch(Object& step, const Request& request) {
+  LaunchSpec spec;
+  spec.module = module_named(step.need("module"), request);
+  spec.entry = step.need("entry").nonempty_text();
+  spec.grid = parse_extents(step.need("grid"));
+  spec.block = parse_extents(step.need("block"));
+  if (const auto shared = step.find("shared_bytes")) {
+    spec.shared_bytes = static_cast<std::uint32_t>(shared->natural(kAny32));
+  }
+  for (const Value& value : step.need("arguments").array()) {
+    spec.arguments.push_back(parse_argument(value.object(), request));
+  }
+  return spec;
+}
+
+}  // namespace cudaopt::protocol

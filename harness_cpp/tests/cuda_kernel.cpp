@@ -1,0 +1,118 @@
+// Modules on a GPU, and launches whose arguments and limits are checked before the driver sees
+// them.
+#include "cuda/kernel.hpp"
+#include "made_up_gpu.hpp"
+
+using namespace cudaopt;
+using namespace made_up_gpu;
+
+namespace {
+
+// A loaded kernel, and memory for its two arrays.
+struct Loaded {
+  explicit Loaded(const std::string& kernel)
+      : module(gpu.context(), module_of(kernel)),
+        memory(gpu.context()),
+        spec(launch_of(kernel, 4)) {
+    memory.create(buffer_of("x", 16));
+    memory.create(buffer_of("y", 16));
+    memory.write("x", bytes_of({1, 2, 3, 4}));
+  }
+
+  [[nodiscard]] cuda::KernelLaunch launch() const {
+    return cuda::KernelLaunch(
+        gpu.context(), module.function(spec.entry), spec,
+        [this](const std::string& name) { return memory.find(name).pointer; });
+  }
+  void run() const {
+    launch().enqueue();
+    gpu.context().synchronize("launch of '" + spec.entry + "'");
+  }
+
+  Gpu gpu;
+  cuda::LoadedModule module;
+  cuda::Memory memory;
+  LaunchSpec spec;
+};
+
+void check_refused(const Loaded& loaded, const std::string& words) {
+  const FaultDetail fault = fault_of([&] { (void)loaded.launch(); });
+  CHECK(FaultKind::invalid_launch == fault.kind);
+  CHECK(says(fault, words));
+  CHECK(says(fault, loaded.spec.entry));
+}
+
+}  // namespace
+
+TEST("a launch gets its pointers and scalars") {
+  const Loaded loaded("adds_one");
+  loaded.run();
+  CHECK(floats_of(loaded.memory.read("y")) == (std::vector<float>{2, 3, 4, 5}));
+}
+
+TEST("an argument too many, too few or of another size is refused") {
+  Loaded loaded("copies");
+  loaded.spec.arguments.pop_back();
+  check_refused(loaded, "3 parameters, got 2");
+  loaded.spec.arguments.resize(4);
+  check_refused(loaded, "parameter 2 has 4 bytes, got 8");
+  loaded.spec.arguments[2] = launch_of("copies", 4).arguments[2];
+  check_refused(loaded, "3 parameters, got 4");
+}
+
+TEST("what breaks a limit is refused") {
+  Loaded loaded("copies");
+  loaded.spec.block = {1025, 1, 1};
+  check_refused(loaded, "1024");
+  loaded.spec.block = {32, 1, 1};
+  loaded.spec.shared_bytes = 232449;
+  check_refused(loaded, "232448");
+}
+
+TEST("shared memory above 48 KiB can be launched with") {
+  Loaded loaded("copies");
+  loaded.spec.shared_bytes = 232448;
+  loaded.run();
+  CHECK_EQUAL(1.0f, floats_of(loaded.memory.read("y"))[0]);
+}
+
+TEST("what the driver refuses at the launch is a fault of that launch") {
+  const Loaded refused("refuses_701");
+  const FaultDetail at_launch = fault_of([&] { refused.launch().enqueue(); });
+  CHECK(FaultKind::invalid_launch == at_launch.kind);
+}
+
+TEST("what a kernel ends in is a fault of its launch") {
+  const Loaded faulting("faults_716");
+  const FaultDetail at_end = fault_of([&] { faulting.run(); });
+  CHECK(FaultKind::misaligned == at_end.kind);
+  CHECK(at_end.ends_process);
+}
+
+TEST("a kernel the cubin does not hold is an unknown entry") {
+  const Loaded loaded("copies");
+  const FaultDetail fault = fault_of([&] { (void)loaded.module.function("softmax"); });
+  CHECK(FaultKind::unknown_entry == fault.kind);
+  CHECK(says(fault, "'softmax'"));
+  CHECK(says(fault, "'m'"));
+}
+
+TEST("a cubin the GPU cannot take names the module and the GPU's architecture") {
+  const Gpu gpu;
+  for (const char* image : {"for another architecture", "not an image"}) {
+    const FaultDetail fault =
+        fault_of([&] { const cuda::LoadedModule module(gpu.context(), module_of(image)); });
+    CHECK(FaultKind::launch_error == fault.kind);
+    CHECK(says(fault, "'m'"));
+    CHECK(says(fault, "sm_90"));
+  }
+}
+
+TEST("a module is unloaded when it goes") {
+  const Gpu gpu;
+  const int before = gpu.made_up().open_handles();
+  {
+    const cuda::LoadedModule module(gpu.context(), module_of("copies"));
+  }
+  CHECK_EQUAL(before, gpu.made_up().open_handles());
+}

@@ -1,0 +1,62 @@
+"""Times, latencies and rates as a person reads them."""
+
+from __future__ import annotations
+
+from pytest_cudaopt.achieved import Achieved
+from pytest_cudaopt.evaluation import Latency, SamplingMode
+
+
+def format_duration(ns: float) -> str:
+    """Write a duration with three significant digits and the unit a person would choose."""
+    for unit, scale in (("ns", 1.0), ("us", 1e3), ("ms", 1e6)):
+        # 999.5 would round to four digits.
+        if ns < 999.5 * scale:
+            return f"{_three_digits(ns / scale)} {unit}"
+    return f"{_three_digits(ns / 1e9)} s"
+
+
+def format_latency(latency: Latency, done: Achieved | None = None) -> str:
+    """Write a latency with its kind or mode, what bounds it if a model says so, and what it achieves.
+
+    A measured one shows the other mode too, the interquartile range over the median, and the launch floor.
+    """
+    if latency.mode is None:
+        bound = f" ({latency.bound})" if latency.bound else ""
+        return f"{format_duration(latency.median_ns)} {latency.kind}{bound}"
+    is_batch = latency.mode is SamplingMode.BATCH
+    chosen, other = (latency.batch, latency.cold) if is_batch else (latency.cold, latency.batch)
+    parts = [f"{format_duration(latency.median_ns)} {latency.mode}"]
+    if other is not None:
+        other_mode = SamplingMode.COLD if is_batch else SamplingMode.BATCH
+        parts[0] += f" ({other_mode} {format_duration(other.median_ns)})"
+    if chosen is not None:
+        parts.append(f"IQR {_three_digits(100 * chosen.relative_iqr)} %")
+    if latency.batch is not None and latency.batch.floor_ns is not None:
+        parts.append(f"launch floor {format_duration(latency.batch.floor_ns)}")
+    return ", ".join([*parts, *([] if done is None else format_achieved(done))])
+
+
+def format_achieved(done: Achieved) -> list[str]:
+    """Write rates, each with its share of the measured peak where that is known."""
+    known = (
+        (done.bytes_per_s, "B", done.copy_peak_share, "copy peak"),
+        (done.flops_per_s, "FLOP", done.fp32_peak_share, "FP32 peak"),
+    )
+    return [
+        format_rate(rate, unit) + ("" if share is None else f" = {100 * share:.3g} % of {peak}")
+        for rate, unit, share, peak in known
+        if rate is not None
+    ]
+
+
+def format_rate(per_s: float, unit: str) -> str:
+    """Write a rate with three significant digits, such as `3.46 TB/s`."""
+    for prefix, scale in (("k", 1e3), ("M", 1e6), ("G", 1e9)):
+        if per_s < 999.5 * scale:
+            return f"{_three_digits(per_s / scale)} {prefix}{unit}/s"
+    return f"{_three_digits(per_s / 1e12)} T{unit}/s"
+
+
+def _three_digits(value: float) -> str:
+    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:.{decimals}f}"

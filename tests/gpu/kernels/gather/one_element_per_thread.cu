@@ -1,0 +1,10 @@
+// Columns beyond the block size are never copied.
+extern "C" __global__ void gather(const float* table, const int* idx, float* out, int V, int D, int N)
+{
+    int i = blockIdx.x;
+    int r = idx[i];
+    if (r < 0) r += V;
+    const float* src = table + (long long)r * D;
+    float* dst = out + (long long)i * D;
+    if (threadIdx.x < D) dst[threadIdx.x] = src[threadIdx.x];
+}

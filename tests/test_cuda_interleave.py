@@ -1,0 +1,113 @@
+"""Several kernels timed side by side on a GPU whose clock is virtual."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pytest
+from harness_client import Json
+from made_up_gpu import MEASURED_N as N
+from made_up_gpu import MadeUpGpu, buffer, floats, launch, module, request
+
+pytest_plugins = ["made_up_gpu_fixtures"]
+
+PLAIN, SLOWER = "copies_takes_64000_ns", "copies_slower_takes_65920_ns"
+BATCHED = ("copies_takes_960_ns", "copies_slower_takes_1920_ns", "copies_slowest_takes_2880_ns")
+
+
+def interleaving(gpu: MadeUpGpu, *entries: str, **how: object) -> Json:
+    """Return a request that times these kernels, each of its own module, on the same x."""
+    names = [f"m{i}" for i in range(len(entries))]
+    outputs = [buffer(f"y{i}", N, access="write") for i in range(len(entries))]
+    arms = []
+    for i, entry in enumerate(entries):
+        arm = launch(entry, N, module=names[i])
+        del arm["do"]
+        arm["arguments"][1] = {"buffer": f"y{i}"}
+        arms.append(arm)
+    step = {"do": "interleave", "arms": arms, "blocks": 4, "launches": 3, "warmup": 2, "warmup_ms": 0.0}
+    asked = request(gpu, entries[0], n=N)
+    return asked | {
+        "modules": [module(gpu.folder, entry, name=name) for entry, name in zip(entries, names, strict=True)],
+        "buffers": [asked["buffers"][0], *outputs],
+        "steps": [*({"do": "load", "module": name} for name in names), step | how],
+    }
+
+
+def timing(gpu: MadeUpGpu, *entries: str, **how: object) -> Json:
+    """Return the answer of the step."""
+    answer = gpu.ask(interleaving(gpu, *entries, **how))
+    assert answer["status"] == "ok", answer
+    found: Json = answer["steps"][-1]
+    assert found["kind"] == "measured"
+    return found
+
+
+def timed_blocks(gpu: MadeUpGpu) -> list[list[str]]:
+    """Return the kernels of each block that was timed, one name for launches in a row."""
+    blocks: list[list[str]] = []
+    for line in gpu.log():
+        name = line.split()[1] if line.startswith("launch ") else ""
+        if name == "cudaopt_wait":
+            blocks.append([])
+        elif name.startswith("copies") and blocks:
+            blocks[-1].append(name)
+    return [[name for name, _ in groupby(block)] for block in blocks if block]
+
+
+def test_blocks_time_the_arms_in_order_and_reversed_in_turn(gpu: MadeUpGpu) -> None:
+    timing(gpu, PLAIN, SLOWER, mode="cold")
+    assert timed_blocks(gpu)[-4:] == [[PLAIN, SLOWER], [SLOWER, PLAIN]] * 2
+
+
+def test_the_times_of_each_arm_are_its_own(gpu: MadeUpGpu) -> None:
+    found = timing(gpu, PLAIN, SLOWER)
+    assert found["mode"] == "cold"
+    assert [arm["median_ns"] for arm in found["arms"]] == [64000.0, 65920.0]
+    assert [set(arm["samples_ns"]) for arm in found["arms"]] == [{64000.0}, {65920.0}]
+    assert [len(arm["samples_ns"]) for arm in found["arms"]] == [12, 12]
+    assert found["sm_clock_mhz"] == pytest.approx([1980.0] * 4, rel=0.01)
+
+
+def test_short_arms_are_timed_in_batches_of_one_size(gpu: MadeUpGpu) -> None:
+    found = timing(gpu, *BATCHED)
+    assert found["mode"] == "batch"
+    assert [arm["median_ns"] for arm in found["arms"]] == [960.0, 1920.0, 2880.0]
+    assert found["launches"] * 2880 >= 200_000
+    assert timed_blocks(gpu)[-4:] == [list(BATCHED), list(reversed(BATCHED))] * 2
+
+
+def test_one_long_arm_has_all_timed_cold(gpu: MadeUpGpu) -> None:
+    found = timing(gpu, BATCHED[0], PLAIN)
+    assert found["mode"] == "cold"
+    assert [arm["median_ns"] for arm in found["arms"]] == [960.0, 64000.0]
+
+
+def test_arms_read_the_same_inputs_and_write_outputs_of_their_own(gpu: MadeUpGpu) -> None:
+    timing(gpu, PLAIN, SLOWER)
+    inputs = [{line.split()[5] for line in gpu.launches(name)} for name in (PLAIN, SLOWER)]
+    outputs = [{line.split()[6] for line in gpu.launches(name)} for name in (PLAIN, SLOWER)]
+    assert inputs[0] == inputs[1]
+    assert outputs[0].isdisjoint(outputs[1])
+
+
+def test_interleaving_leaves_the_buffers_as_it_found_them(gpu: MadeUpGpu) -> None:
+    asked = interleaving(gpu, *BATCHED)
+    reads = [{"do": "read", "buffer": name, "file": f"{name}.n0.bin"} for name in ("x", "y0")]
+    asked["steps"].extend(reads)
+    assert gpu.ask(asked)["status"] == "ok"
+    assert floats((gpu.folder / "x.n0.bin").read_bytes()) == tuple(range(1, N + 1))
+    assert set((gpu.folder / "y0.n0.bin").read_bytes()) == {0x00, 0xC0, 0x7F}
+
+
+def test_a_drift_of_the_clock_shows_in_its_block(gpu: MadeUpGpu) -> None:
+    gpu.change(throttle_after=80)
+    clocks = timing(gpu, PLAIN, SLOWER, blocks=20)["sm_clock_mhz"]
+    assert len(clocks) == 20
+    assert clocks[-1] == pytest.approx(1200, rel=0.01)
+
+
+def test_a_fault_of_one_arm_is_answered_with_the_arms_in_its_message(gpu: MadeUpGpu) -> None:
+    answer = gpu.ask(interleaving(gpu, PLAIN, "faults_700"))
+    assert (answer["fault"]["kind"], answer["ending"]) == ("illegal_address", True)
+    assert "faults_700" in answer["fault"]["message"]
