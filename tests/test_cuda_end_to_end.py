@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from made_up_gpu import MadeUpGpu
-
-from conftest import Project
-
 pytest_plugins = ["made_up_gpu_fixtures"]
 
 ON_GPU = ("--cudaopt-device", "cuda:0")
 
 
-def rename(project: Project, kernel: str) -> None:
+def rename(project, kernel):
     """Give the kernel of the project a name, which says what the made-up GPU does for it."""
     project.edit("scale.cu", "void scale(", f"void {kernel}(")
     project.edit("test_scale.py", "def scale(", f"def {kernel}(")
 
 
-def test_a_right_kernel_passes_its_checks_and_is_measured(project: Project, gpu: MadeUpGpu) -> None:
+def test_a_right_kernel_passes_its_checks_and_is_measured(project, gpu):
     result = project.run(*ON_GPU)
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["*CUDA kernels on cuda:0 (Made-Up GPU)*", "*n4096*passed*5.00 us batch*"])
     assert gpu.launches("scale")
 
 
-def test_a_wrong_kernel_fails_its_checks(project: Project, gpu: MadeUpGpu) -> None:
+def test_a_wrong_kernel_fails_its_checks(project, gpu):
     rename(project, "adds_one")
     project.run(*ON_GPU).assert_outcomes(failed=3)
 
 
-def test_a_kernel_that_remembers_its_answer_is_caught_by_its_own_measurement(
-    project: Project, gpu: MadeUpGpu
-) -> None:
+def test_a_kernel_that_remembers_its_answer_is_caught_by_its_own_measurement(project, gpu):
     rename(project, "scale_remembers")
     result = project.run(*ON_GPU, "-k", "latency")
     result.assert_outcomes(failed=1, deselected=2)
     result.stdout.fnmatch_lines(["*a timed launch, on inputs it had not seen, is wrong*"])
 
 
-def test_a_fault_is_blamed_on_its_kernel_and_the_others_are_judged(project: Project, gpu: MadeUpGpu) -> None:
+def test_a_fault_is_blamed_on_its_kernel_and_the_others_are_judged(project, gpu):
     for name in ("scale.cu", "test_scale.py"):
         text = (project.path / name).read_text()
         project.write(name.replace("scale", "faults"), text.replace("scale", "faults_716"))

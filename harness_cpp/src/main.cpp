@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <new>
@@ -146,6 +147,9 @@ int execute_command(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
+  // Where there is a driver, NVRTC takes what it compiled before from the driver's cache, and then
+  // says nothing of registers and spills (13.0). The package keeps its own.
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
   // A parent that is gone shows as a failed write, with a message.
   std::signal(SIGPIPE, SIG_IGN);
   try {

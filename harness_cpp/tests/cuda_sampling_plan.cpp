@@ -57,6 +57,17 @@ TEST("two launches of three have their own contents, the third one of the others
   }
 }
 
+TEST("launches take turns over places, as far as they fit an eighth of the free memory") {
+  struct Row {
+    std::uint64_t slab_bytes, free_bytes;
+    int places;
+  };
+  constexpr Row kRows[] = {{0, 0, 1},         {100, 100 * 256, 32}, {100, 100 * 256 - 1, 31},
+                           {100, 100 * 8, 1}, {100, 1, 1},          {100, 1u << 30, 32}};
+  for (const Row& row : kRows) CHECK_EQUAL(row.places, place_count(row.slab_bytes, row.free_bytes));
+  for (int launch = 0; launch < 12; ++launch) CHECK_EQUAL(launch / 2, draw_of(launch, {1}).place);
+}
+
 TEST("both the shifted and the other launches see contents that differ") {
   std::map<bool, std::map<int, int>> seen;
   for (int launch = 0; launch < 60; ++launch) {

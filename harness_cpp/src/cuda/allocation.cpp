@@ -73,6 +73,8 @@ class GuardedAllocation final : public Allocation {
 
   void set_read_only(bool read_only) override {
     if (read_only == m_read_only) return;
+    // Nothing says that a change of access waits for fills that are queued.
+    m_context.synchronize("fills before a change of access");
     set_access(read_only ? kReadOnly : kReadWrite);
     m_read_only = read_only;
   }
@@ -87,6 +89,7 @@ class GuardedAllocation final : public Allocation {
 
   void release() noexcept {
     const Driver& driver = m_context.driver();
+    driver->context_synchronize();
     if (m_mapped) driver->memory_unmap(base(), m_bytes);
     if (m_reserved != 0) driver->address_free(m_reserved, m_bytes + 2 * m_page);
   }

@@ -45,12 +45,10 @@ class BatchArm {
   BatchArm(const Bench& bench, const Arm& arm, const std::vector<DevicePointer>& slabs,
            int launches);
 
-  [[nodiscard]] int launches() const { return m_launches; }
   // One replay; the elapsed time is that of all launches.
   [[nodiscard]] Shot shot() const;
 
  private:
-  int m_launches = 1;
   std::unique_ptr<Graph> m_graph;
 };
 

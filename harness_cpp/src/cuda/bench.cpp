@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "cuda/sampling_plan.hpp"
 #include "cuda/tick.hpp"
 
 namespace cudaopt::cuda {
@@ -35,7 +36,13 @@ Bench::Bench(const Context& on, const Memory& buffers, const std::vector<Arm>& a
       stopwatch(on, label_of(arms)),
       flush(on),
       images(on, buffers, buffers_of(arms, others)),
-      slab(allocate_plain(on, images.layout().slab_bytes(), "timed launches")),
-      tick_ns(event_tick_ns(on, stopwatch)) {}
+      tick_ns(event_tick_ns(on, stopwatch)) {
+  const std::uint64_t slab_bytes = images.layout().slab_bytes();
+  const int count = place_count(slab_bytes, on.limits().gpu.value().free_bytes);
+  m_slabs = allocate_plain(on, static_cast<std::uint64_t>(count) * slab_bytes, "timed launches");
+  for (int i = 0; i < count; ++i) {
+    places.push_back(m_slabs->base() + static_cast<std::uint64_t>(i) * slab_bytes);
+  }
+}
 
 }  // namespace cudaopt::cuda

@@ -26,8 +26,11 @@ struct Bench {
   Stopwatch stopwatch;
   L2Flush flush;
   Images images;
-  std::unique_ptr<Allocation> slab;  // has the layout of the images
-  double tick_ns = 0;                // the events' resolution
+  std::vector<DevicePointer> places;  // slabs that launches take turns over
+  double tick_ns = 0;                 // the events' resolution
+
+ private:
+  std::unique_ptr<Allocation> m_slabs;
 };
 
 }  // namespace cudaopt::cuda

@@ -9,29 +9,37 @@ constexpr int kEstimateSamples = 5;
 
 }  // namespace
 
-ColdArm::ColdArm(const Bench& bench, const Arm& arm)
-    : m_bench(bench),
-      m_plain(bench.context, arm.function, arm.spec, bench.images.pointers_in(slab(false))),
-      m_shifted(bench.context, arm.function, arm.spec, bench.images.pointers_in(slab(true))) {}
+ColdArm::ColdArm(const Bench& bench, const Arm& arm) : m_bench(bench) {
+  for (const DevicePointer place : bench.places) {
+    for (const std::uint64_t shift : {std::uint64_t{0}, kShiftBytes}) {
+      const DevicePointer slab = place + shift;
+      m_places.push_back({slab, KernelLaunch(bench.context, arm.function, arm.spec,
+                                             bench.images.pointers_in(slab))});
+    }
+  }
+}
 
 Shot ColdArm::shot(const Draw& draw) const {
   Shot shot;
-  shot.prepare = [this, draw] {
-    m_bench.images.enqueue_restore(draw.content, slab(draw.shifted));
+  const Place& place = place_of(draw);
+  shot.prepare = [this, draw, &place] {
+    m_bench.images.enqueue_restore(draw.content, place.slab);
     m_bench.flush.enqueue();
   };
-  shot.timed = [this, draw] { (draw.shifted ? m_shifted : m_plain).enqueue(); };
+  shot.timed = [&place] { place.launch.enqueue(); };
   return shot;
 }
 
 Shot ColdArm::checked_shot(const Draw& draw, const SpotCheck& check) const {
-  Shot checked = shot({check.content(), draw.shifted});
-  checked.finish = [this, draw, &check] { check.enqueue_keep(slab(draw.shifted)); };
+  Shot checked = shot({check.content(), draw.place, draw.shifted});
+  const DevicePointer slab = place_of(draw).slab;
+  checked.finish = [slab, &check] { check.enqueue_keep(slab); };
   return checked;
 }
 
-DevicePointer ColdArm::slab(bool shifted) const {
-  return m_bench.slab->base() + (shifted ? kShiftBytes : 0);
+const ColdArm::Place& ColdArm::place_of(const Draw& draw) const {
+  const std::size_t place = static_cast<std::size_t>(draw.place) % m_bench.places.size();
+  return m_places[2 * place + (draw.shifted ? 1 : 0)];
 }
 
 double cold_estimate_ns(Bench& bench, const ColdArm& arm) {

@@ -1,6 +1,8 @@
 // Cold samples: before each launch its buffers are restored and the L2 is emptied.
 #pragma once
 
+#include <vector>
+
 #include "cuda/bench.hpp"
 #include "cuda/kernel.hpp"
 #include "cuda/sampling_plan.hpp"
@@ -18,10 +20,14 @@ class ColdArm {
   [[nodiscard]] Shot checked_shot(const Draw& draw, const SpotCheck& check) const;
 
  private:
-  [[nodiscard]] DevicePointer slab(bool shifted) const;
+  struct Place {
+    DevicePointer slab = 0;
+    KernelLaunch launch;
+  };
+  [[nodiscard]] const Place& place_of(const Draw& draw) const;
 
   const Bench& m_bench;
-  KernelLaunch m_plain, m_shifted;
+  std::vector<Place> m_places;  // of the bench, each plain and shifted
 };
 
 // The median of a few samples on contents 0.

@@ -36,6 +36,11 @@ class KernelLaunch {
   KernelLaunch(const Context& context, FunctionHandle function, const LaunchSpec& spec,
                const PointerOf& pointer_of);
 
+  // The parameters point into the values: a copy's would point into the original's.
+  KernelLaunch(const KernelLaunch&) = delete;
+  KernelLaunch& operator=(const KernelLaunch&) = delete;
+  KernelLaunch(KernelLaunch&&) = default;
+
   // Queues the launch. Throws Fault invalid_launch or launch_error.
   void enqueue() const;
   [[nodiscard]] const LaunchSpec& spec() const { return m_spec; }

@@ -14,6 +14,7 @@ constexpr std::uint64_t kMostLaunches = 1000, kMostCopies = 128;
 // An L2 does not replace strictly the oldest line, so more than twice its size must pass.
 constexpr std::uint64_t kL2Multiple = 5;
 constexpr std::uint64_t kMemoryShare = 5;
+constexpr std::uint64_t kMostPlaces = 32, kPlacesMemoryShare = 8;
 
 std::uint64_t divided_up(std::uint64_t value, std::uint64_t divisor) {
   return (value + divisor - 1) / divisor;
@@ -36,9 +37,16 @@ std::uint64_t copies_of(std::uint64_t launches, const BatchNeeds& needs) {
 
 }  // namespace
 
+int place_count(std::uint64_t slab_bytes, std::uint64_t free_bytes) {
+  const std::uint64_t fitting =
+      free_bytes / kPlacesMemoryShare / std::max<std::uint64_t>(1, slab_bytes);
+  return static_cast<int>(std::clamp<std::uint64_t>(fitting, 1, kMostPlaces));
+}
+
 Draw draw_of(int launch, const std::vector<int>& others) {
   Draw draw;
   draw.shifted = launch % 2 == 1;
+  draw.place = launch / 2;
   if (launch % 3 == 2 && !others.empty()) {
     draw.content = others[static_cast<std::size_t>(launch / 3) % others.size()];
   }

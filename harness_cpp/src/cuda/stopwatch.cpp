@@ -6,9 +6,6 @@
 namespace cudaopt::cuda {
 namespace {
 
-// A stream takes about a thousand operations; then queueing waits for the GPU, which is held back.
-constexpr int kMostQueued = 900;
-
 void enqueue_if_any(const std::function<void()>& work) {
   if (work) work();
 }

@@ -14,6 +14,9 @@
 
 namespace cudaopt::cuda {
 
+// A stream takes about a thousand operations; then queueing waits for the GPU, which is held back.
+inline constexpr int kMostQueued = 900;
+
 // One sample: what is queued before its first event, between the two, and after the second. None
 // may wait for the GPU. Empty functions queue nothing.
 struct Shot {
