@@ -10,7 +10,15 @@ from typing import Any
 
 from pytest_cudaopt import wire
 from pytest_cudaopt.errors import HarnessError
-from pytest_cudaopt.evaluation import Diagnostic, Latency, LatencyKind, Resources, Sampling, SamplingMode
+from pytest_cudaopt.evaluation import (
+    Captured,
+    Diagnostic,
+    Latency,
+    LatencyKind,
+    Resources,
+    Sampling,
+    SamplingMode,
+)
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.protocol import Extent3, without_version
 
@@ -155,12 +163,6 @@ class _RawAnswer:
 
 
 @dataclass(frozen=True)
-class _RawCaptured:
-    mode: SamplingMode
-    sample: int
-
-
-@dataclass(frozen=True)
 class _RawTiming:
     """The latency a GPU answers."""
 
@@ -173,7 +175,7 @@ class _RawTiming:
     tick_ns: float | None = None
     sm_clock_mhz: tuple[float, ...] = ()
     contents: int = 1
-    captured: _RawCaptured | None = None
+    captured: Captured | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -233,6 +235,7 @@ def _measured(timing: _RawTiming, at: str) -> Latency:
         tick_ns=timing.tick_ns,
         sm_clock_mhz=timing.sm_clock_mhz,
         contents=timing.contents,
+        captured=timing.captured,
         notes=timing.notes,
     )
 

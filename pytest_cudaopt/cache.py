@@ -26,7 +26,8 @@ def remember(path: Path, content: bytes) -> bool:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, content)
+        # Waiting for the disk takes longer than compiling what is remembered.
+        write_atomically(path, content, synced=False)
     except OSError:
         return False
     return True

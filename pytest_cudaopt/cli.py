@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from pytest_cudaopt import doctor, harness, toolchain
+from pytest_cudaopt import doctor, rerun
 from pytest_cudaopt.achieved import Achieved, achieved_by_case
 from pytest_cudaopt.device import open_required
 from pytest_cudaopt.doctor import State
@@ -32,6 +31,7 @@ from pytest_cudaopt.peak_rows import examine_peaks
 from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.report import describe_error, describe_evaluation
+from pytest_cudaopt.rerun import Ending
 from pytest_cudaopt.settings import OPTIONS, Settings, resolve
 from pytest_cudaopt.table import Mood, rows_of, table_lines
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json
@@ -79,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true", help="print the verdict as JSON")
     replay = commands.add_parser("replay", help="execute a recorded request again")
     replay.add_argument("request", metavar="REQUEST.json")
+    replay.add_argument("--json", action="store_true", help="print the harness's answer as it is")
     commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
     for option in OPTIONS:
         if option.field in _SHARED_OPTIONS:
@@ -172,6 +173,8 @@ def _evaluate(
     )
     # References and value callables are user code, and may print.
     with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):
+        if device.missed_gpu:
+            _say(Text(f"WARNING: {device.note}", style="bold red"), to_stderr=True)
         evaluation = evaluate(kernel, candidate, plan, device)
         return evaluation, achieved_by_case(kernel, evaluation, known_peaks(device))
 
@@ -184,12 +187,9 @@ def _judged_json(judged: _Judged) -> dict[str, object]:
 
 
 def _replay(given: argparse.Namespace) -> Exit:
-    """Hand a recorded request to the harness, whose answer is the output."""
-    request = Path(given.request)
-    command = [str(harness.locate()), "run", str(request), "--nvrtc", toolchain.find_toolchain().nvrtc]
-    answered = subprocess.run(command, check=False)  # noqa: S603 - our own program, no shell
-    # 1 is a fault of the kernel; 3 is a watchdog's answer, also one.
-    return {0: Exit.YES, 1: Exit.NO, 3: Exit.NO}.get(answered.returncode, Exit.NOT_JUDGED)
+    replayed = rerun.execute(Path(given.request), os.environ)
+    _say(replayed.text if given.json else "\n".join(rerun.lines(replayed.answer)))
+    return {Ending.RAN: Exit.YES, Ending.FAULT: Exit.NO}.get(rerun.ending(replayed.answer), Exit.NOT_JUDGED)
 
 
 def _graph(given: argparse.Namespace) -> Exit:

@@ -35,9 +35,9 @@ _USE_SIM = "Use --cudaopt-device sim, which needs no GPU"
 class Device:
     """An opened device.
 
-    `selector` is what requests name (`sim`, `cuda:0`), `description` what the harness calls it; `note`
-    says how `auto` was decided. `gpu_lock` gives turns on a GPU (None on `sim`, or where no file can be
-    locked).
+    `selector` is what requests name (`sim`, `cuda:0`), `description` what the harness calls it. `note` says
+    how `auto` was decided; `missed_gpu` that it passed over a GPU, which somebody should look at. `gpu_lock`
+    gives turns on a GPU (None on `sim`, or where no file can be locked).
     """
 
     selector: str
@@ -48,6 +48,7 @@ class Device:
     scratch: Path
     sim: SimOptions = field(default_factory=SimOptions)
     note: str = ""
+    missed_gpu: bool = False
     gpu_lock: GpuLock | None = None
     _lock: int = field(default=-1, repr=False)
 
@@ -129,14 +130,14 @@ def open_device(
             raise _no_driver(selector, environ)
         return _open((selector,), toolchain.find_toolchain(environ, version), sim, environ)
     if version is None:
-        reason = f"no CUDA driver ({driver.library(environ)})"
-        return _open(("sim",), toolchain.find_toolchain(environ), sim, environ, reason)
+        absent = f"no CUDA driver ({driver.library(environ)})"
+        return _open(("sim",), toolchain.find_toolchain(environ), sim, environ, absent=absent)
     try:
         tools = toolchain.find_toolchain(environ, version)
     except EnvironmentFault as fault:
         # Told in the note: a GPU that stays idle unnoticed would pass for a tested one.
-        reason = f"there is a CUDA driver, but: {fault}"
-        return _open(("sim",), toolchain.find_toolchain(environ), sim, environ, reason)
+        unusable = f"there is a CUDA driver, but: {fault}"
+        return _open(("sim",), toolchain.find_toolchain(environ), sim, environ, unusable=unusable)
     return _open((*_gpus(environ), "sim"), tools, sim, environ)
 
 
@@ -172,21 +173,25 @@ def _open(
     tools: Toolchain,
     sim: SimOptions,
     environ: Mapping[str, str],
-    reason: str = "",
+    *,
+    absent: str = "",
+    unusable: str = "",
 ) -> Device:
     """Open the first of `wanted` that can be; the last one's fault raises. One process serves all attempts.
 
-    `reason` is why `auto` did not try a GPU.
+    `auto` did not try a GPU where there is none (`absent`), or it cannot be used (`unusable`).
     """
     process = Harness(harness.locate(environ), Path(tools.nvrtc), environ.get(driver.VARIABLE))
     scratch, lock = make_scratch()
     try:
         selector, description, limits, faults = _first_answering(process, wanted, sim)
-        is_auto = bool(reason) or len(wanted) > 1
-        reasons = "; ".join(text for text in (reason, *faults) if text)
+        is_auto = bool(absent or unusable) or len(wanted) > 1
+        reasons = "; ".join(text for text in (absent, unusable, *faults) if text)
         note = f"auto: {selector}{f', {reasons}' if reasons else ''}" if is_auto else ""
+        # Hidden ones are left alone on purpose.
+        missed = bool(unusable or faults) and driver.visible_count(environ) != 0
         turns = None if limits.gpu is None else lock_of(limits.gpu.uuid, environ)
-        return Device(selector, description, limits, process, tools, scratch, sim, note, turns, lock)
+        return Device(selector, description, limits, process, tools, scratch, sim, note, missed, turns, lock)
     except BaseException:
         process.close()
         remove_scratch(scratch, lock)

@@ -7,10 +7,13 @@ import secrets
 from pathlib import Path
 
 
-def write_atomically(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
+def write_atomically(
+    path: Path, content: str | bytes, *, mode: int | None = None, synced: bool = True
+) -> None:
     """Replace `path` as a whole: a reader sees the old content or the new one, never a part.
 
-    `mode` sets the permission bits; None leaves them to the umask.
+    `mode` sets the permission bits; None leaves them to the umask. Without `synced` it may be lost, or
+    empty, after a power failure: for what can be made again and is checked when it is read.
     """
     data = content.encode() if isinstance(content, str) else content
     # Same folder, since a rename is atomic only within one file system.
@@ -19,13 +22,15 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int | None = Non
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                os.fsync(file.fileno())
         if mode is not None:
             temporary.chmod(mode)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    if synced:
+        sync_folder(path.parent)
 
 
 def append_line(path: Path, line: str) -> None:

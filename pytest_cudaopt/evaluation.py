@@ -26,12 +26,19 @@ class Stage(StrEnum):
 class Budget:
     """Limits of one evaluation.
 
-    `timeout_s` bounds each request to the harness; `block_instructions` bounds the warp instructions one
-    block may execute on `sim` (None: the harness's own bound).
+    `timeout_s` bounds each request to the harness, `launch_timeout_s` those that launch (None: the same);
+    `block_instructions` bounds the warp instructions one block may execute on `sim` (None: the harness's own
+    bound).
     """
 
     timeout_s: float = 120.0
     block_instructions: int | None = None
+    launch_timeout_s: float | None = None
+
+    @property
+    def launching_timeout_s(self) -> float:
+        """The bound of a request that launches."""
+        return self.timeout_s if self.launch_timeout_s is None else self.launch_timeout_s
 
 
 @dataclass(frozen=True)
@@ -165,11 +172,19 @@ class Sampling:
 
 
 @dataclass(frozen=True)
+class Captured:
+    """Which timed launch's outputs were kept: the sample of that number, of `mode`."""
+
+    mode: SamplingMode
+    sample: int
+
+
+@dataclass(frozen=True)
 class Latency:
     """The latency of one case. Fields of the other kind are None or empty.
 
     Measured: `median_ns` is that of `mode`; the other mode stands beside it and is never mixed in.
-    `notes` are sentences about what makes the number doubtful.
+    A clock of 0 is unknown. `notes` are sentences about what makes the number doubtful.
     """
 
     kind: LatencyKind
@@ -182,6 +197,7 @@ class Latency:
     tick_ns: float | None = None
     sm_clock_mhz: tuple[float, ...] = ()
     contents: int = 1
+    captured: Captured | None = None
     notes: tuple[str, ...] = ()
     bound: str | None = None
     terms_ns: tuple[tuple[str, float], ...] = ()
@@ -211,7 +227,7 @@ class CaseOutcome:
     """What happened at one case.
 
     `latency` is there if the case was measured; `counters` are those of the checked launch, where the
-    device counts. `note` says which launch the comparisons are of, if not of the checked one.
+    device counts. `note` says which launch the comparisons are of, if not of the first checked one.
     """
 
     case: Case

@@ -80,7 +80,7 @@ def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
     )
     candidate = work.kernel.start()
     evaluation = evaluate(work.kernel, candidate, plan, device)
-    row = replace(work.row, device=evaluation.device)
+    row = work.row.on(device)
     if evaluation.status is Status.NOT_JUDGED:
         return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
     if not evaluation.accepted:
@@ -101,7 +101,7 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
     from pytest_cudaopt.optimize.graph import optimize
     from pytest_cudaopt.optimize.options import OptimizeOptions
 
-    settings = session.settings
+    settings, device = session.settings, session.device()
     options = OptimizeOptions(
         max_iterations=settings.max_iterations,
         model=settings.model,
@@ -118,14 +118,15 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
     def progress(attempt: Attempt) -> None:
         announce(f"  {work.kernel_id}[optimize] {_attempt_text(attempt, settings.max_iterations)}")
 
-    summary = optimize(work.kernel, session.device(), options, session.results, progress)
+    row = work.row.on(device)
+    summary = optimize(work.kernel, device, options, session.results, progress)
     if summary.best is None:
-        return _rejected_start(work, summary, session)
-    return Finished(_with_summary(work.row, summary, session))
+        return _rejected_start(work, row, summary, session)
+    return Finished(_with_summary(row, summary, session))
 
 
-def _rejected_start(work: Work, summary: RunSummary, session: KernelSession) -> Finished:
-    row = replace(work.row, device=summary.device, folder=_folder(summary, session))
+def _rejected_start(work: Work, judged: Row, summary: RunSummary, session: KernelSession) -> Finished:
+    row = replace(judged, folder=_folder(summary, session))
     if summary.start is None:
         return Finished(replace(row, status="not started"), not_judged=summary.stopped_detail)
     evaluation = summary.start.evaluation
@@ -151,7 +152,6 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
     best = summary.best
     return replace(
         row,
-        device=summary.device,
         median_ns=summary.best_ns,
         kind=summary.latency_kind,
         start_ns=summary.start_ns,

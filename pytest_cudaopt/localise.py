@@ -1,4 +1,7 @@
-"""Ask `sim` where a kernel went wrong: a GPU says what happened, but not at which line, element or thread."""
+"""Ask `sim` where a kernel went wrong: a GPU says what happened, but not at which line, element or thread.
+
+Some faults a GPU does not even notice: all it shows is a wrong result.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from pytest_cudaopt.protocol import Request
 # Larger cases would take `sim` too long.
 MOST_BYTES = 16 << 20
 TIMEOUT_S = 20.0
+# Behind most wrong results there is no fault, and `sim` executes all of the launch to find none.
+WRONG_TIMEOUT_S = 5.0
 # Warp instructions of one block. An endless loop shows its place sooner than a long one shows its fault.
 _BLOCK_INSTRUCTIONS = 10_000_000
 _BLOCK_INSTRUCTIONS_OF_A_LOOP = 1_000_000
@@ -40,6 +45,10 @@ _EVIDENCE = frozenset(
 )
 
 
+# A GPU that came to an end was not in an endless loop.
+_EVIDENCE_OF_ENDED = _EVIDENCE - {FindingKind.TIMEOUT}
+
+
 def localise(finding: Finding, request: Request, device: Device) -> Finding:
     """Return the GPU's `finding` with the place `sim` finds when it executes `request`.
 
@@ -48,12 +57,23 @@ def localise(finding: Finding, request: Request, device: Device) -> Finding:
     """
     if finding.is_placed or finding.kind not in _WITHOUT_PLACE:
         return finding
-    if sum(buffer.bytes for buffer in request.buffers) > MOST_BYTES:
+    if _is_large(request):
         return finding
     is_loop = finding.kind is FindingKind.TIMEOUT
     bound = _BLOCK_INSTRUCTIONS_OF_A_LOOP if is_loop else _BLOCK_INSTRUCTIONS
-    seen = _ask_sim(request, device, bound)
+    seen = _ask_sim(request, device, bound, TIMEOUT_S)
     return finding if seen is None else merged(finding, seen)
+
+
+def fault_behind(request: Request, device: Device) -> Finding | None:
+    """Return the fault `sim` finds in a launch that, on a GPU, ended with a wrong result.
+
+    None where `sim` finds none or cannot execute it, or the arrays are large: the result stays wrong.
+    """
+    seen = None if _is_large(request) else _ask_sim(request, device, _BLOCK_INSTRUCTIONS, WRONG_TIMEOUT_S)
+    if seen is None or not seen.is_placed or seen.kind not in _EVIDENCE_OF_ENDED:
+        return None
+    return replace(seen, message=f"wrong result on {request.device}; sim says: {seen.message}")
 
 
 def merged(finding: Finding, seen: Finding) -> Finding:
@@ -68,13 +88,17 @@ def merged(finding: Finding, seen: Finding) -> Finding:
     return replace(seen, kind=seen.kind if is_input else finding.kind, message=message)
 
 
-def _ask_sim(request: Request, device: Device, block_instructions: int) -> Finding | None:
+def _is_large(request: Request) -> bool:
+    return sum(buffer.bytes for buffer in request.buffers) > MOST_BYTES
+
+
+def _ask_sim(request: Request, device: Device, block_instructions: int, timeout_s: float) -> Finding | None:
     asked = replace(
         request,
         id=f"{request.id}/localise",
         nonce=secrets.token_hex(8),
         device="sim",
-        timeout_s=TIMEOUT_S,
+        timeout_s=timeout_s,
         sim=replace(request.sim, block_instructions=block_instructions),
     )
     try:

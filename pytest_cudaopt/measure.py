@@ -20,9 +20,10 @@ from pytest_cudaopt.evaluation import Latency, Plan
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.gpu_state import doubts
 from pytest_cudaopt.launch import LaunchConfiguration
+from pytest_cudaopt.outputs import output_files, read_outputs
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import Capture, Load, Measure, Request
-from pytest_cudaopt.run import base_request, is_gpu, launch_step, output_files, read_outputs
+from pytest_cudaopt.run import base_request, is_gpu, launch_step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,10 +81,10 @@ def _measure_on_gpu(
         answer, notes = _ask_watched(request, device)
         if answer.fault is not None:
             return answer.fault
+        latency = _captured(_latency(answer))
         outputs = read_outputs(files, prepared)
     finally:
         remove(files.values())
-    latency = _latency(answer)
     notes = (*latency.notes, *notes, *([contents.note] if contents.note else []))
     unseen = contents.expected is not None
     timed = TimedOutputs(outputs, expected, unseen, contents.held_out_case)
@@ -129,6 +130,13 @@ def _ask_watched(request: Request, device: Device) -> tuple[Answer, tuple[str, .
     gpu = device.limits.gpu
     most_mhz = None if gpu is None else gpu.sm_clock_mhz
     return answer, doubts(before, after, _latency(answer).sm_clock_mhz, most_mhz)
+
+
+def _captured(latency: Latency) -> Latency:
+    """Return `latency`; raise HarnessError for one of launches that nobody can hold to anything."""
+    if latency.captured is None:
+        raise HarnessError("latency", expected="the outputs of one timed launch", got="none captured")
+    return latency
 
 
 def _latency(answer: Answer) -> Latency:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt import plausible
+from pytest_cudaopt.agreement import compare_launches, compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case, case_ids
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
@@ -17,7 +17,6 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
     CaseStatus,
-    Comparison,
     Evaluation,
     Latency,
     LatencyKind,
@@ -29,11 +28,7 @@ from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, measure
 from pytest_cudaopt.prepare import PreparedCase, prepare
-from pytest_cudaopt.run import configure, run
-from pytest_cudaopt.validate import compare
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from pytest_cudaopt.run import configure, fault_behind_wrong, run
 
 _STATUS = {
     CaseStatus.WRONG: Status.WRONG_RESULT,
@@ -94,15 +89,16 @@ class _Judge:
         result = run(prepared, compiled, launch, self.device, self.plan.budget)
         if result.fault is not None or result.outputs is None:
             return self._faulty(case, result.fault, launch)
-        comparisons = self._compare(expected, result.outputs)
-        return CaseOutcome(
-            case,
-            self._id(case),
-            CaseStatus.PASSED if all(c.matches for c in comparisons) else CaseStatus.WRONG,
-            launch,
-            comparisons,
-            counters=result.counters,
+        agreement = compare_launches(self.kernel, expected, result.outputs, result.outputs_again)
+        passed = CaseOutcome(
+            case, self._id(case), CaseStatus.PASSED, launch, agreement.comparisons, counters=result.counters
         )
+        if agreement.holds:
+            return passed
+        # A fault on one device is one on the other, whatever this one noticed.
+        finding = fault_behind_wrong(prepared, compiled, launch, self.device, self.plan.budget)
+        status = CaseStatus.WRONG if finding is None else CaseStatus.FAULT
+        return replace(passed, status=status, finding=finding, note=agreement.note)
 
     def _measure_all(self, compiled: Compiled) -> None:
         for case in self.plan.measured:
@@ -129,13 +125,13 @@ class _Judge:
         timed = measured.timed
         if timed is None:
             return self._if_plausible(checked, measured.latency)
-        comparisons = self._compare(timed.expected, timed.outputs)
-        if all(comparison.matches for comparison in comparisons):
+        agreement = compare_outputs(self.kernel, timed.expected, timed.outputs)
+        if agreement.holds:
             return self._if_plausible(checked, measured.latency)
         unseen = ", on inputs it had not seen," if timed.unseen else ""
         drawn_by = f" ({timed.inputs} draws them)" if timed.inputs is not None else ""
         note = f"a timed launch{unseen} is wrong{drawn_by}"
-        return replace(checked, status=CaseStatus.WRONG, comparisons=comparisons, note=note)
+        return replace(checked, status=CaseStatus.WRONG, comparisons=agreement.comparisons, note=note)
 
     def _if_plausible(self, checked: CaseOutcome, latency: Latency) -> CaseOutcome:
         """Give the case its latency, unless no kernel can be that fast."""
@@ -144,20 +140,6 @@ class _Judge:
         if finding is None:
             return replace(checked, latency=latency)
         return replace(checked, status=CaseStatus.FINDING, finding=finding)
-
-    def _compare(
-        self, expected: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
-    ) -> tuple[Comparison, ...]:
-        return tuple(
-            compare(
-                parameter,
-                expected[parameter.name],
-                outputs[parameter.name],
-                *self.kernel.tolerance.for_dtype(parameter.dtype),
-            )
-            for parameter in self.kernel.parameters
-            if parameter.is_output
-        )
 
     def _faulty(self, case: Case, finding: Finding | None, launch: LaunchConfiguration | None) -> CaseOutcome:
         not_judged = finding is not None and finding.kind in _NOT_JUDGED

@@ -121,7 +121,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _write_table(reporter: pytest.TerminalReporter, properties: Iterable[Properties]) -> None:
-    from pytest_cudaopt.table import Mood, rows_from, table_lines, table_title
+    from pytest_cudaopt.table import Mood, device_lines, rows_from, table_lines, table_title
 
     markup = {
         Mood.TITLE: {"bold": True},
@@ -131,7 +131,7 @@ def _write_table(reporter: pytest.TerminalReporter, properties: Iterable[Propert
     }
     rows = rows_from(properties)
     reporter.write_sep("=", table_title(rows))
-    for line in table_lines(rows):
+    for line in (*device_lines(rows), *table_lines(rows)):
         for text, mood in line:
             reporter.write(text, **markup.get(mood, {}))
         reporter.write_line("")

@@ -17,6 +17,7 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.outputs import AGAIN
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.protocol import Buffer, Compile, Load, Measure, Request
 from pytest_cudaopt.run import base_request, check_steps, configure, launch_step
@@ -38,9 +39,9 @@ def write_replay(
     """Write `CASE.json` to `folder` and what its arrays start with to `inputs`; return the request's path.
 
     The request names the device it ran on, and the inputs relative to itself; requests of the same case share
-    them. It compiles the source, checks it as it was checked, with outputs in `CASE.replay-OUTPUT.bin`, and
-    measures on these inputs alone. None if there is nothing to replay: the candidate does not compile or
-    launches nothing.
+    them. It compiles the source, checks it as it was checked, with outputs in `CASE.replay-OUTPUT.bin` (those
+    of a GPU's second launch in `CASE.replay-OUTPUT-again.bin`), and measures on these inputs alone. None if
+    there is nothing to replay: the candidate does not compile or launches nothing.
     Raises EnvironmentFault if the files cannot be written.
     """
     compiled = compile_candidate(kernel, candidate, device, budget)
@@ -53,19 +54,23 @@ def write_replay(
     name = _file_name(case_id)
     base = base_request(prepared, compiled, "replay", device, budget)
     step = launch_step(prepared, compiled, launch)
-    outputs = (parameter.name for parameter in kernel.parameters if parameter.is_output)
-    files = {output: f"{name}.{_NONCE}-{output}.bin" for output in outputs}
+    outputs = [parameter.name for parameter in kernel.parameters if parameter.is_output]
+    files, again = (
+        {output: f"{name}.{_NONCE}-{output}{suffix}.bin" for output in outputs} for suffix in ("", AGAIN)
+    )
     request = replace(
         base,
         id=f"{kernel.name}/replay-{case_id}",
         nonce=_NONCE,
         directory=None,
+        # It compiles as well.
+        timeout_s=budget.timeout_s,
         modules=(source_module(kernel, candidate, device),),
         buffers=tuple(_relative(buffer, os.path.relpath(inputs / name, folder)) for buffer in base.buffers),
         steps=(
             Compile(step.module),
             Load(step.module),
-            *check_steps(prepared, compiled, launch, files, device),
+            *check_steps(prepared, compiled, launch, device, files, again),
             Measure(step.module, step.entry, step.grid, step.block, step.arguments, step.shared_bytes),
         ),
     )

@@ -1,7 +1,7 @@
 """Run a compiled candidate at one case, for its outputs: one request, so that a fault has one cause.
 
 A GPU sees less than `sim`: it launches a second time on another poison, and `sim` is asked for the place of a
-fault.
+fault, or whether there is one behind a wrong result.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.candidate import Candidate
@@ -21,7 +21,15 @@ from pytest_cudaopt.errors import CudaoptError, HarnessError
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
-from pytest_cudaopt.localise import localise
+from pytest_cudaopt.localise import fault_behind, localise
+from pytest_cudaopt.outputs import (
+    AGAIN,
+    Outputs,
+    empty_outputs,
+    output_files,
+    read_if_other,
+    read_outputs,
+)
 from pytest_cudaopt.parameters import Parameter, Role
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import (
@@ -38,9 +46,6 @@ from pytest_cudaopt.protocol import (
     ScalarArgument,
     Step,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Repeated 2 bytes that are a NaN in f16, bf16, f32 and f64, no valid bool, and an unlikely integer.
 POISON = "f97f"
@@ -60,12 +65,14 @@ _ACCESS = {
 class RunResult:
     """What a run left: outputs in the stored dtype, or the fault that ended it.
 
-    `counters` are there where the device counts.
+    `counters` are there where the device counts; `outputs_again` are those of a GPU's second launch, if a bit
+    of them differs.
     """
 
-    outputs: Mapping[str, NDArray[Any]] | None
+    outputs: Outputs | None
     fault: Finding | None = None
     counters: Mapping[str, Any] | None = None
+    outputs_again: Outputs | None = None
 
 
 def configure(
@@ -90,23 +97,32 @@ def configure(
 def run(
     prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, device: Device, budget: Budget
 ) -> RunResult:
-    """Launch on poisoned outputs between guards, and read every output of the first launch back."""
+    """Launch on poisoned outputs between guards, on a GPU twice, and read every output back."""
     if launch.is_empty:
-        return RunResult({p.name: _empty(p, prepared) for p in prepared.kernel.parameters if p.is_output})
+        return RunResult(empty_outputs(prepared))
     request = base_request(prepared, compiled, "check", device, budget)
     files = output_files(prepared, device, request)
-    named = {name: str(file) for name, file in files.items()}
-    load = Load(compiled.module.name)
-    first, *rest = check_steps(prepared, compiled, launch, named, device)
+    again = output_files(prepared, device, request, AGAIN) if is_gpu(device) else {}
+    steps = check_steps(prepared, compiled, launch, device, _texts(files), _texts(again))
     try:
-        answer = device.ask(replace(request, steps=(load, first, *rest)))
-        result = _result(answer, files, prepared)
+        answer = device.ask(replace(request, steps=(Load(compiled.module.name), *steps)))
+        result = _result(answer, files, again, prepared)
     finally:
-        remove(files.values())
+        remove((*files.values(), *again.values()))
     if result.fault is not None and is_gpu(device):
-        fault = localise(result.fault, replace(request, steps=(load, first)), device)
-        return RunResult(None, fault)
+        once = replace(request, steps=_one_launch(prepared, compiled, launch))
+        return RunResult(None, fault=localise(result.fault, once, device))
     return result
+
+
+def fault_behind_wrong(
+    prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, device: Device, budget: Budget
+) -> Finding | None:
+    """Return the fault that `sim` finds behind a GPU's wrong result; None where there is no GPU."""
+    if not is_gpu(device):
+        return None
+    request = base_request(prepared, compiled, "check", device, budget)
+    return fault_behind(replace(request, steps=_one_launch(prepared, compiled, launch)), device)
 
 
 def is_gpu(device: Device) -> bool:
@@ -130,7 +146,7 @@ def base_request(
     return replace(
         request,
         sim=sim,
-        timeout_s=budget.timeout_s,
+        timeout_s=budget.launching_timeout_s,
         modules=(compiled.module,),
         buffers=tuple(_buffer(p, prepared, guard_bytes) for p in prepared.kernel.parameters if p.is_array),
     )
@@ -152,30 +168,23 @@ def check_steps(
     prepared: PreparedCase,
     compiled: Compiled,
     launch: LaunchConfiguration,
-    files: Mapping[str, str],
     device: Device,
+    files: Mapping[str, str],
+    again: Mapping[str, str],
 ) -> tuple[Step, ...]:
     """Return what checks a loaded module: the launch, its guards, its outputs into `files`.
 
-    On a GPU, which sees a guard only by what is left in it, a second launch follows on another poison.
+    On a GPU, which sees a guard, or an element left unwritten, only by what was there before, a second launch
+    follows on another poison, its outputs into `again`.
     """
     launched: tuple[Step, ...] = (
         launch_step(prepared, compiled, launch),
         *(ReadGuards(name) for name in _guarded(prepared)),
     )
-    again: tuple[Step, ...] = (Reset(FINITE_POISON), *launched) if is_gpu(device) else ()
-    return (*launched, *(Read(name, file) for name, file in files.items()), *again)
-
-
-def output_files(prepared: PreparedCase, device: Device, request: Request) -> dict[str, Path]:
-    """Return a scratch file for each output, of this request only."""
-    outputs = [parameter.name for parameter in prepared.kernel.parameters if parameter.is_output]
-    return {name: device.scratch / f"{request.nonce}-{name}.bin" for name in outputs}
-
-
-def read_outputs(files: Mapping[str, Path], prepared: PreparedCase) -> dict[str, NDArray[Any]]:
-    """Return the arrays in `files`; raise HarnessError for one that is not of its parameter's shape."""
-    return {p.name: _read(files[p.name], p, prepared) for p in prepared.kernel.parameters if p.is_output}
+    once = (*launched, *(Read(name, file) for name, file in files.items()))
+    if not is_gpu(device):
+        return once
+    return (*once, Reset(FINITE_POISON), *launched, *(Read(name, file) for name, file in again.items()))
 
 
 def _guarded(prepared: PreparedCase) -> list[str]:
@@ -183,37 +192,31 @@ def _guarded(prepared: PreparedCase) -> list[str]:
     return [p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN]
 
 
-def _result(answer: Answer, files: Mapping[str, Path], prepared: PreparedCase) -> RunResult:
+def _texts(files: Mapping[str, Path]) -> dict[str, str]:
+    return {name: str(file) for name, file in files.items()}
+
+
+def _one_launch(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration) -> tuple[Step, ...]:
+    return (Load(compiled.module.name), launch_step(prepared, compiled, launch))
+
+
+def _result(
+    answer: Answer, files: Mapping[str, Path], again: Mapping[str, Path], prepared: PreparedCase
+) -> RunResult:
     if answer.fault is not None:
-        return RunResult(None, answer.fault)
+        return RunResult(None, fault=answer.fault)
     checks = [step for step in answer.steps if step.do == "read_guards"]
     launches = [step for step in answer.steps if step.do == "launch"]
     for name, check in zip(_guarded(prepared) * len(launches), checks, strict=True):
         if not check.intact:
             message = f"wrote within {GUARD_BYTES} bytes before or after '{name}'"
-            return RunResult(None, Finding(FindingKind.ILLEGAL_ADDRESS, message, buffer=name, access="write"))
+            fault = Finding(FindingKind.ILLEGAL_ADDRESS, message, buffer=name, access="write")
+            return RunResult(None, fault=fault)
     if not launches:
         raise HarnessError(f"answer '{answer.id}'", expected="a 'launch' step", got="none")
-    return RunResult(read_outputs(files, prepared), counters=launches[0].counters)
-
-
-def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:
-    import numpy as np
-
-    shape = prepared.arguments.shapes[parameter.name]
-    try:
-        raw = np.fromfile(file, dtype=np.uint8)
-        return raw.view(parameter.dtype.numpy).reshape(shape)
-    except (OSError, ValueError) as error:
-        raise HarnessError(
-            f"output '{parameter.name}'", expected=f"a file of shape {shape}", got=str(error)
-        ) from error
-
-
-def _empty(parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:
-    import numpy as np
-
-    return np.empty(prepared.arguments.shapes[parameter.name], dtype=parameter.dtype.numpy)
+    outputs = read_outputs(files, prepared)
+    other = read_if_other(again, prepared, outputs) if again else None
+    return RunResult(outputs, counters=launches[0].counters, outputs_again=other)
 
 
 def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> Buffer:

@@ -10,11 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.evaluation import Evaluation, Latency, LatencyKind, SamplingMode
 from pytest_cudaopt.latency_text import format_duration, format_latency
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.device import Device
 
 _PREFIX = "cudaopt."
 # Statuses of items that were skipped: nobody's fault.
@@ -48,7 +51,8 @@ Line = tuple[Piece, ...]
 class Row:
     """What one item found; `position` is the case's place in the declaration.
 
-    Times are medians, for OPTIMIZE geometric means. `latency_text` says all there is to say of a measured
+    `device_note` says how `auto` chose the device, `device_warning` that it passed over a GPU. Times are
+    medians, for OPTIMIZE geometric means. `latency_text` says all there is to say of a measured
     one; `doubts` are sentences about what makes it doubtful. `best` names the winner of a run if it is not
     the start, `gains` lists its cases.
     """
@@ -72,6 +76,8 @@ class Row:
     attempts: int | None = None
     folder: str | None = None
     note: str | None = None
+    device_note: str = ""
+    device_warning: str = ""
 
     def properties(self) -> list[tuple[str, str | int | float]]:
         """Return what is known as report properties; every doubt is one of its own."""
@@ -83,6 +89,14 @@ class Row:
                     # StrEnum members are not plain strings to every serialiser.
                     found.append((_PREFIX + field.name, str(one) if isinstance(one, StrEnum) else one))
         return found
+
+    def on(self, device: Device) -> Row:
+        """Return the row with where it ran, and why there."""
+        if device.missed_gpu:
+            return replace(self, device=device.description, device_warning=device.note)
+        # A GPU that `auto` chose is named by itself.
+        note = "" if device.selector.startswith("cuda") else device.note
+        return replace(self, device=device.description, device_note=note)
 
     def with_latency(self, latency: Latency | None, done: Achieved | None = None) -> Row:
         """Return the row with a latency and what it achieves."""
@@ -151,6 +165,16 @@ def table_title(rows: Iterable[Row]) -> str:
     """Name the table, and the device if all rows share one."""
     devices = {row.device for row in rows if row.device}
     return f"CUDA kernels on {devices.pop()}" if len(devices) == 1 else "CUDA kernels"
+
+
+def device_lines(rows: Sequence[Row]) -> list[Line]:
+    """Say once how `auto` chose each device, loudly where it passed over a GPU."""
+    notes = dict.fromkeys(row.device_note for row in rows if row.device_note)
+    warnings = dict.fromkeys(row.device_warning for row in rows if row.device_warning)
+    return [
+        *(((note, Mood.PLAIN),) for note in notes),
+        *(((f"WARNING: {warning}", Mood.BAD),) for warning in warnings),
+    ]
 
 
 def table_lines(rows: Sequence[Row]) -> list[Line]:

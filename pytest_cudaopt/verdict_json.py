@@ -151,7 +151,7 @@ def _latency(latency: Latency, done: Achieved | None) -> Json:
         "batch_refused": latency.batch_refused,
         "warmup_launches": latency.warmup_launches,
         "tick_ns": latency.tick_ns,
-        "sm_clock_mhz": list(latency.sm_clock_mhz),
+        "sm_clock_mhz": [clock or None for clock in latency.sm_clock_mhz],
         "contents": latency.contents,
         "achieved": None if done is None else asdict(done),
         "notes": list(latency.notes),

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_cudaopt.answers import Answer, GpuFacts, StepAnswer
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.evaluation import Latency, LatencyKind, Sampling, SamplingMode
+from pytest_cudaopt.evaluation import Captured, Latency, LatencyKind, Sampling, SamplingMode
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.harness import Harness
 from pytest_cudaopt.protocol import Launch, Load, Measure, Read, Request
@@ -21,6 +21,7 @@ LATENCY = Latency(
     SamplingMode.COLD,
     cold=Sampling(2.0, (1.0, 2.0, 3.0)),
     sm_clock_mhz=(1980.0,),
+    captured=Captured(SamplingMode.COLD, 1),
     notes=("a note of the harness",),
 )
 

@@ -49,6 +49,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "validate",
         "prepare",
         "run",
+        "outputs",
+        "agreement",
         "contents",
         "measure",
         "interleave",
@@ -61,7 +63,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("pipeline", "replay"),
     ("report", "plots", "table", "latency_text", "verdict_json"),
     ("optimize",),
-    ("plugin", "session", "collect", "items", "load", "cli", "doctor", "peak_rows"),
+    ("plugin", "session", "collect", "items", "load", "cli", "doctor", "peak_rows", "rerun"),
 )
 LAYER_OF = {module: number for number, modules in enumerate(LAYERS) for module in modules}
 

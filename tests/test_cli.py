@@ -196,7 +196,7 @@ def test_graph_prints_the_agents_steps(project):
 def test_replay_executes_a_recorded_request(project):
     project.run_alone("--optimize", "-k", "optimize").assert_outcomes(passed=1, deselected=3)
     (request,) = (project.path / "results/run-001/replay").glob("*.json")
-    result = project.cudaopt("replay", str(request))
+    result = project.cudaopt("replay", "--json", str(request))
 
     assert result.ret == YES
     assert json.loads(result.stdout.str())["status"] == "ok"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 pytest_plugins = ["made_up_gpu_fixtures"]
 
 ON_GPU = ("--cudaopt-device", "cuda:0")
@@ -40,3 +44,39 @@ def test_a_fault_is_blamed_on_its_kernel_and_the_others_are_judged(project, gpu)
     result = project.run(*ON_GPU, "test_faults.py", "test_scale.py")
     result.assert_outcomes(passed=3, failed=3)
     result.stdout.fnmatch_lines(["*misaligned*"])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
+def test_a_gpu_that_cannot_be_opened_is_shouted_about(project, gpu, workers):
+    gpu.change(init=999)
+    result = project.run_alone("-k", "n51", *workers)
+    result.assert_outcomes(passed=1, **({} if workers else {"deselected": 2}))
+    result.stdout.fnmatch_lines(
+        ["*CUDA kernels on sim*", "WARNING: auto: sim, cuda:0 cannot be opened: *", "test_scale.py::scale"]
+    )
+    checked = project.cudaopt("check", "test_scale.py::scale", "--json")
+    assert checked.ret == 0
+    checked.stderr.fnmatch_lines(["WARNING: auto: sim, cuda:0 cannot be opened: *"])
+
+
+def test_a_gpu_that_is_hidden_is_left_alone_quietly(project, gpu, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    gpu.change(gpus=0)
+    result = project.run_alone("-k", "n51")
+    result.stdout.fnmatch_lines(["*CUDA kernels on sim*", "auto: sim, cuda:0 cannot be opened: *"])
+
+
+def test_a_gpu_that_auto_chose_is_named_by_the_title(project, gpu):
+    result = project.run_alone("-k", "n51")
+    result.stdout.fnmatch_lines(
+        ["*CUDA kernels on cuda:0 (Made-Up GPU)*", "test_scale.py::scale"], consecutive=True
+    )
+
+
+def test_json_names_what_was_measured_and_how(project, gpu):
+    result = project.cudaopt("check", "test_scale.py::scale", "--json", "--device=cuda:0")
+    assert result.ret == 0
+    judged = json.loads(result.stdout.str())
+    latency = judged["cases"][1]["latency"]
+    assert (judged["latency"]["kind"], latency["kind"], latency["mode"]) == ("measured", "measured", "batch")
+    assert judged["device"].startswith("cuda:0")

@@ -83,6 +83,35 @@ def test_a_kernel_that_remembers_is_caught_by_inputs_it_had_not_seen(device: Dev
     assert "a timed launch, on inputs it had not seen, is wrong" in evaluation.reason
 
 
+@pytest.mark.parametrize("entry", ["keeps_maximum", "is_right_once"])
+def test_a_kernel_that_is_right_only_the_first_time_is_wrong(
+    entry: str, device: Device, tmp_path: Path
+) -> None:
+    evaluation = judge(declare(tmp_path, entry), device)
+    assert evaluation.outcomes[0].status is CaseStatus.WRONG
+    note = "right on the first launch, wrong when launched again (its outputs held another pattern before)"
+    assert evaluation.reason.startswith(f"case n128: {note}: ")
+
+
+def test_a_fault_that_shows_as_a_wrong_result_is_one_as_on_sim(device: Device, tmp_path: Path) -> None:
+    evaluation = judge(declare(tmp_path, "adds_one", "if (i <= n) y[i] = x[i];"), device)
+    assert evaluation.outcomes[0].status is CaseStatus.FAULT
+    assert evaluation.finding is not None
+    assert (evaluation.finding.kind, evaluation.finding.line) == (FindingKind.ILLEGAL_ADDRESS, 4)
+    assert evaluation.finding.message.startswith("wrong result on cuda:0; sim says: kernel '")
+    # What differs is still told.
+    assert not evaluation.outcomes[0].comparisons[0].matches
+
+
+def test_a_wrong_result_without_a_fault_stays_one(device: Device, tmp_path: Path) -> None:
+    evaluation = judge(declare(tmp_path, "adds_one"), device)
+    assert (evaluation.outcomes[0].status, evaluation.finding) == (CaseStatus.WRONG, None)
+
+
+def test_a_right_result_is_never_a_fault_whatever_sim_would_say(device: Device, tmp_path: Path) -> None:
+    assert judge(declare(tmp_path, "copies", "if (i <= n) y[i] = x[i];"), device).accepted
+
+
 @pytest.mark.parametrize(
     ("entry", "body", "kind"),
     [

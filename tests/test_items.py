@@ -26,7 +26,8 @@ def test_the_table_shows_status_latency_with_its_kind_and_device(project):
     result = project.run()
 
     result.assert_outcomes(passed=3)
-    title, kernel, first, second = table_of(result)
+    title, chosen, kernel, first, second = table_of(result)
+    assert chosen == "auto: sim, no CUDA driver (libcuda.so.1)"
     assert re.search(r"CUDA kernels on sim \(.*h200.*\)", title)
     assert kernel == "test_scale.py::scale"
     assert re.fullmatch(r"  n51 +passed", first)

@@ -12,11 +12,12 @@ from pretend_gpu import PretendedHarness, pretend
 
 from pytest_cudaopt import case
 from pytest_cudaopt import localise as localise_module
+from pytest_cudaopt.answers import Answer, AnswerStatus
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, EnvironmentFault, HarnessError
 from pytest_cudaopt.evaluation import Evaluation, Plan, Stage
 from pytest_cudaopt.finding import Finding, FindingKind
-from pytest_cudaopt.localise import localise, merged
+from pytest_cudaopt.localise import fault_behind, localise, merged
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.protocol import Buffer, Request
 
@@ -96,6 +97,31 @@ def test_a_sim_that_cannot_be_asked_leaves_the_verdict_alone(
     monkeypatch.setattr(PretendedHarness, "ask", refuse)
     gpu, _ = pretend(sim)
     assert localise(GPU, REQUEST, gpu) is GPU
+
+
+@pytest.mark.parametrize(
+    ("seen", "largest_bytes"),
+    [
+        (None, 400),
+        (Finding(FindingKind.ILLEGAL_ADDRESS, "somewhere"), 400),
+        (replace(SEEN, kind=FindingKind.UNSUPPORTED_INSTRUCTION), 400),
+        (replace(SEEN, kind=FindingKind.TIMEOUT), 400),
+        (SEEN, localise_module.MOST_BYTES + 1),
+    ],
+    ids=["right", "no-place", "cannot-execute", "slow", "large"],
+)
+def test_no_fault_is_behind_a_wrong_result_where_sim_shows_none(
+    seen: Finding | None, largest_bytes: int, sim: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = AnswerStatus.OK if seen is None else AnswerStatus.FAULT
+
+    def ask(self: PretendedHarness, request: Request) -> Answer:
+        return Answer(request.id, request.nonce, status, "sim", fault=seen)
+
+    monkeypatch.setattr(PretendedHarness, "ask", ask)
+    gpu, _ = pretend(sim)
+    request = replace(REQUEST, buffers=(Buffer("x", largest_bytes),))
+    assert fault_behind(request, gpu) is None
 
 
 def judge(folder: Path, sim: Device, *edits: tuple[str, str]) -> tuple[Evaluation, list[Request]]:

@@ -162,6 +162,15 @@ def test_a_fault_while_timing_is_handed_on(tmp_path: Path, sim: Device) -> None:
     assert len(harness.asked) == 1
 
 
+def test_a_latency_of_which_no_launch_was_captured_is_refused(tmp_path: Path, sim: Device) -> None:
+    def forget(answer: Answer) -> Answer:
+        latency = replace(ON_GPU, captured=None)
+        return replace(answer, steps=(StepAnswer("load"), StepAnswer("measure", latency=latency)))
+
+    with pytest.raises(HarnessError, match="expected the outputs of one timed launch, got none captured"):
+        timed(axpy(tmp_path), sim, change=forget)
+
+
 def test_a_captured_output_that_does_not_come_is_the_harnesses_fault(tmp_path: Path, sim: Device) -> None:
     def lose(answer: Answer) -> Answer:
         for file in sim.scratch.glob(f"{answer.nonce}*"):

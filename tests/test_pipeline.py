@@ -306,6 +306,17 @@ def test_a_launch_that_is_wrong_only_when_timed_is_a_wrong_result(tmp_path: Path
     assert [o.status for o in evaluation.outcomes[:2]] == [CaseStatus.PASSED] * 2
 
 
+def test_an_element_left_unwritten_under_a_maximum_is_found_by_the_second_launch(
+    tmp_path: Path, sim: Device
+) -> None:
+    gpu, _ = pretend(sim)
+    kernel = axpy(tmp_path, ("y[i] = a * x[i] + 1.0f", "y[i] = fmaxf(y[i], a * x[i] + 1.0f)"))
+    assert judge(kernel, sim).accepted
+    evaluation = judge(kernel, gpu)
+    assert evaluation.status is Status.WRONG_RESULT
+    assert "wrong when launched again (its outputs held another pattern before)" in evaluation.reason
+
+
 def test_a_timed_launch_is_held_to_the_reference_where_nothing_can_be_held_out(
     tmp_path: Path, sim: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pytest_cudaopt.answers import Answer, AnswerStatus, GpuFacts, parse_line
 from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f32, i64
 from pytest_cudaopt.errors import HarnessError
-from pytest_cudaopt.evaluation import Diagnostic, LatencyKind, Resources, Sampling, SamplingMode
+from pytest_cudaopt.evaluation import Captured, Diagnostic, LatencyKind, Resources, Sampling, SamplingMode
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.protocol import (
     Access,
@@ -249,6 +249,7 @@ def test_a_measured_latency_is_read() -> None:
     assert read is not None
     assert (read.kind, read.mode, read.median_ns) == (LatencyKind.MEASURED, SamplingMode.BATCH, 2.5)
     assert read.samples_ns == (2.0, 3.0)
+    assert read.captured == Captured(SamplingMode.COLD, 1)
     assert read.cold == Sampling(6.0, (5.0, 6.0, 7.0))
     assert read.batch == Sampling(2.5, (2.0, 3.0), launches=40, copies=8, floor_ns=1.5)
     assert (read.warmup_launches, read.tick_ns, read.contents) == (12, 32.0, 3)

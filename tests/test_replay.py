@@ -21,7 +21,7 @@ from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.launch import LaunchRule
-from pytest_cudaopt.protocol import Request
+from pytest_cudaopt.protocol import Read, Request
 from pytest_cudaopt.replay import read_outputs, write_replay
 
 
@@ -83,8 +83,11 @@ def test_a_request_checks_as_a_gpu_does_and_names_it_but_measures_on_its_own_inp
         "read",
         "reset",
         *check,
+        "read",
         "measure",
     ]
+    files = [step.file for step in request.steps if isinstance(step, Read)]
+    assert files == ["n100.replay-y.bin", "n100.replay-y-again.bin"]
     measure: Any = request.steps[-1]
     assert (measure.contents, measure.held_out, measure.capture) == ((), None, ())
     assert [file.name for file in (tmp_path / "inputs" / "n100").iterdir()] == ["x.bin"]

@@ -43,6 +43,7 @@ class Recorder:
 
     def __init__(self, output: bytes, damaged: int | None = None) -> None:
         self.output = output
+        self.output_again = output
         self.damaged = damaged
         self.requests: list[Request] = []
 
@@ -57,7 +58,8 @@ class Recorder:
 
     def _answer(self, step: Step) -> StepAnswer:
         if isinstance(step, Read):
-            Path(step.file).write_bytes(self.output)
+            is_again = step.file.endswith("-again.bin")
+            Path(step.file).write_bytes(self.output_again if is_again else self.output)
             return StepAnswer("read", bytes=len(self.output))
         if isinstance(step, Launch):
             return StepAnswer("launch", counters={"threads": 128})
@@ -179,12 +181,38 @@ def test_a_gpu_launches_again_on_another_poison_and_looks_at_the_guards_again(
         "reset",
         "launch",
         "read_guards",
+        "read",
     ]
+    first, second = (Path(step.file) for step in request.steps if isinstance(step, Read))
+    assert first != second
+    assert not second.exists()
     assert request.steps[4] == Reset(FINITE_POISON)
     assert request.steps[5] == request.steps[1]
     assert result.outputs is not None
     assert result.outputs["y"].tolist() == list(range(100))
     assert result.counters == {"threads": 128}
+    assert result.outputs_again is None
+
+
+def test_outputs_of_a_second_launch_are_kept_where_a_bit_is_another(
+    sim: Device, checked: tuple[PreparedCase, Compiled]
+) -> None:
+    # Equal as numbers.
+    device, _ = recording(sim, np.full(100, 0.0, np.float32).tobytes(), "cuda:0")
+    device.harness.output_again = np.full(100, -0.0, np.float32).tobytes()
+    result = run(*checked, LAUNCH, device, Budget())
+    assert result.outputs is not None
+    assert result.outputs_again is not None
+    assert not np.signbit(result.outputs["y"]).any()
+    assert np.signbit(result.outputs_again["y"]).all()
+
+
+def test_a_request_that_launches_has_its_own_bound(
+    sim: Device, checked: tuple[PreparedCase, Compiled]
+) -> None:
+    device, recorder = recording(sim)
+    run(*checked, LAUNCH, device, Budget(timeout_s=5, launch_timeout_s=2))
+    assert recorder.requests[0].timeout_s == 2
 
 
 @pytest.mark.parametrize("damaged", [0, 1], ids=["first", "second"])

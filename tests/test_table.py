@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from measured_latencies import batch_latency
 
 from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.evaluation import LatencyKind
-from pytest_cudaopt.table import Mood, Row, RowStage, rows_from, table_lines, table_title
+from pytest_cudaopt.table import Mood, Row, RowStage, device_lines, rows_from, table_lines, table_title
 
 SIM = "sim (modelled h200)"
 CHECK = Row("test_a.py::scale", RowStage.CHECK, 0, "n51", "passed", SIM)
@@ -46,7 +47,7 @@ def texts(rows):
     return ["".join(text for text, _ in line).rstrip() for line in table_lines(rows)]
 
 
-@pytest.mark.parametrize("row", ALL)
+@pytest.mark.parametrize("row", [*ALL, replace(CHECK, device_note="a"), replace(CHECK, device_warning="b")])
 def test_a_row_survives_a_report(row):
     # pytest-xdist moves plain values only; JSON is stricter still.
     properties = json.loads(json.dumps(row.properties()))
@@ -159,3 +160,27 @@ def test_a_status_has_its_mood(status, mood):
     (_, line) = table_lines([Row("k", RowStage.CHECK, 0, "n1", status)])
 
     assert (status, mood) in line
+
+
+@pytest.mark.parametrize(
+    ("selector", "missed_gpu", "lines"),
+    [
+        ("sim", False, [("auto: why", Mood.PLAIN)]),
+        ("sim", True, [("WARNING: auto: why", Mood.BAD)]),
+        ("cuda:0", True, [("WARNING: auto: why", Mood.BAD)]),
+        ("cuda:0", False, []),
+    ],
+    ids=["no-gpu", "gpu-not-usable", "another-gpu", "gpu"],
+)
+def test_how_a_device_was_chosen_is_said_once(selector, missed_gpu, lines):
+    device = SimpleNamespace(selector=selector, description=SIM, note="auto: why", missed_gpu=missed_gpu)
+    rows = [row.on(device) for row in ALL]
+
+    assert device_lines(rows) == [(line,) for line in lines]
+    assert {row.device for row in rows} == {SIM}
+
+
+def test_a_device_that_was_asked_for_needs_no_word():
+    device = SimpleNamespace(selector="sim", description=SIM, note="", missed_gpu=False)
+
+    assert device_lines([CHECK.on(device)]) == []

@@ -4,10 +4,6 @@
 namespace cudaopt {
 namespace {
 
-[[noreturn]] void refuse(const LaunchSpec& spec, const std::string& why) {
-  throw Fault(FaultKind::invalid_launch, "launch of '" + spec.entry + "': " + why);
-}
-
 std::string text(const Dim3& size) {
   return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," +
          std::to_string(size.z) + ")";
@@ -17,10 +13,11 @@ bool same(const Dim3& a, const Dim3& b) { return a.x == b.x && a.y == b.y && a.z
 
 void check_extent(const LaunchSpec& spec, const char* what, const Dim3& size, const Dim3& limit) {
   if (size.x == 0 || size.y == 0 || size.z == 0) {
-    refuse(spec, std::string(what) + " is " + text(size) + ", every dimension must be at least 1");
+    refuse_launch(spec,
+                  std::string(what) + " is " + text(size) + ", every dimension must be at least 1");
   }
   if (size.x > limit.x || size.y > limit.y || size.z > limit.z) {
-    refuse(spec, std::string(what) + " is " + text(size) + ", the limit is " + text(limit));
+    refuse_launch(spec, std::string(what) + " is " + text(size) + ", the limit is " + text(limit));
   }
 }
 
@@ -28,27 +25,32 @@ void check_threads(const LaunchSpec& spec, const KernelFacts& kernel, const Devi
   const std::uint64_t threads = spec.block.count();
   const std::string block = "a block of " + std::to_string(threads) + " threads, ";
   if (threads > limits.max_threads_per_block) {
-    refuse(spec, block + "the limit is " + std::to_string(limits.max_threads_per_block));
+    refuse_launch(spec, block + "the limit is " + std::to_string(limits.max_threads_per_block));
   }
   if (kernel.required_block && !same(*kernel.required_block, spec.block)) {
-    refuse(spec, "block is " + text(spec.block) + ", the kernel requires exactly " +
-                     text(*kernel.required_block));
+    refuse_launch(spec, "block is " + text(spec.block) + ", the kernel requires exactly " +
+                            text(*kernel.required_block));
   }
   if (kernel.max_threads != 0 && threads > kernel.max_threads) {
-    refuse(spec, block + kernel.max_threads_of + " allows " + std::to_string(kernel.max_threads));
+    refuse_launch(spec,
+                  block + kernel.max_threads_of + " allows " + std::to_string(kernel.max_threads));
   }
 }
 
 void check_shared(const LaunchSpec& spec, const KernelFacts& kernel, const DeviceLimits& limits) {
   const std::uint64_t total = kernel.static_shared_bytes + spec.shared_bytes;
   if (total <= limits.max_shared_bytes) return;
-  refuse(spec, std::to_string(total) + " bytes of shared memory (" +
-                   std::to_string(kernel.static_shared_bytes) + " static, " +
-                   std::to_string(spec.shared_bytes) + " dynamic), the limit is " +
-                   std::to_string(limits.max_shared_bytes));
+  refuse_launch(spec, std::to_string(total) + " bytes of shared memory (" +
+                          std::to_string(kernel.static_shared_bytes) + " static, " +
+                          std::to_string(spec.shared_bytes) + " dynamic), the limit is " +
+                          std::to_string(limits.max_shared_bytes));
 }
 
 }  // namespace
+
+void refuse_launch(const LaunchSpec& spec, const std::string& why) {
+  throw Fault(FaultKind::invalid_launch, "launch of '" + spec.entry + "': " + why);
+}
 
 void check_launch(const LaunchSpec& spec, const KernelFacts& kernel, const DeviceLimits& limits) {
   check_extent(spec, "grid", spec.grid, limits.max_grid);

@@ -17,6 +17,9 @@ struct KernelFacts {
   std::optional<Dim3> required_block;                // exactly this one
 };
 
+// Throws Fault invalid_launch that names the kernel.
+[[noreturn]] void refuse_launch(const LaunchSpec& spec, const std::string& why);
+
 // Throws Fault invalid_launch: grid, block and shared memory against the device and the kernel.
 void check_launch(const LaunchSpec& spec, const KernelFacts& kernel, const DeviceLimits& limits);
 

@@ -45,3 +45,21 @@ TEST("a closed context leaves nothing open") {
   }
   CHECK_EQUAL(0, made_up.open_handles());
 }
+
+TEST("a context that cannot be opened whole leaves nothing open, and no kernel is blamed") {
+  const MadeUpDriver made_up(Settings{{"OWN_MODULE", "200"}});
+  const cuda::Driver driver = made_up.open();
+  const FaultDetail fault = fault_of([&] { const cuda::Context context(driver, 0); });
+  CHECK(FaultKind::no_device == fault.kind);
+  CHECK_EQUAL(0, made_up.open_handles());
+}
+
+TEST("contexts of several GPUs are closed whichever is current") {
+  const MadeUpDriver made_up(Settings{{"GPUS", "2"}});
+  const cuda::Driver driver = made_up.open();
+  {
+    const cuda::Context first(driver, 0), second(driver, 1);
+    first.make_current();
+  }
+  CHECK_EQUAL(0, made_up.open_handles());
+}

@@ -103,3 +103,15 @@ TEST("GPUs are opened once, each when a request first asks for it") {
   CHECK_EQUAL(opened, made_up.open_handles());
   CHECK_THROWS(Fault, gpus.open(2));
 }
+
+TEST("a fault of the harness's own kernels is not blamed on the kernel that was to run") {
+  const Gpu gpu(Settings{{"OWN_KERNEL", "700"}});
+  const auto device = cuda::make_cuda_device(gpu.context(), "cuda:0");
+  device->load(module_of("copies"));
+  device->create_buffer(buffer_of("x", 16));
+  device->create_buffer(buffer_of("y", 16));
+  const FaultDetail fault = fault_of([&] { device->launch(launch_of("copies", 4)); });
+  CHECK(FaultKind::no_device == fault.kind);
+  CHECK(says(fault, "No kernel is to blame"));
+  CHECK(fault.ends_process);
+}

@@ -61,3 +61,19 @@ TEST("a result nobody knows is a launch error with its number") {
   CHECK(FaultKind::launch_error == fault.kind);
   CHECK(says(fault, "error 12345"));
 }
+
+TEST("what fails of the harness's own work is no fault of a kernel") {
+  const MadeUpDriver made_up;
+  const cuda::Driver driver = made_up.open();
+  for (const auto& [result, kind] : {std::pair{1, FaultKind::no_device},
+                                     {2, FaultKind::out_of_memory},
+                                     {700, FaultKind::no_device},
+                                     {12345, FaultKind::no_device}}) {
+    const FaultDetail fault = fault_of([&] { driver.check_own_work(result, "filling 'x'"); });
+    CHECK(kind == fault.kind);
+    CHECK_EQUAL(result == 700, fault.ends_process);
+    CHECK_EQUAL(0u, fault.message.find("filling 'x': "));
+    CHECK(!says(fault, "the kernel "));
+  }
+  driver.check_own_work(0, "nothing");
+}

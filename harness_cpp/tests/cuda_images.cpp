@@ -63,3 +63,10 @@ TEST("a further image differs where it is said to, and buffers that are not used
   CHECK((buffers.restored(images, other, "y") == std::vector<float>{-5, -5}));
   CHECK((buffers.restored(images, 0, "x") == std::vector<float>{1, 2, 3, 4}));
 }
+
+TEST("contents of an owner reach launches that name only an alias of it") {
+  const Buffers buffers;
+  cuda::Images images(buffers.gpu.context(), buffers.memory, {"tail"});
+  const int other = images.add({{"x", bytes_of({9, 8, 7, 6})}});
+  CHECK((buffers.restored(images, other, "tail") == std::vector<float>{7, 6}));
+}

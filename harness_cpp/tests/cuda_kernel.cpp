@@ -116,3 +116,26 @@ TEST("a module is unloaded when it goes") {
   }
   CHECK_EQUAL(before, gpu.made_up().open_handles());
 }
+
+TEST("arguments are not counted against a kernel whose context is lost") {
+  const Loaded faulting("faults_700");
+  const cuda::FunctionHandle function = faulting.module.function("faults_700");
+  CHECK_THROWS(Fault, faulting.run());
+  const FaultDetail fault = fault_of([&] {
+    const cuda::KernelLaunch launch(faulting.gpu.context(), function, faulting.spec,
+                                    [](const std::string&) { return cuda::DevicePointer{0}; });
+  });
+  CHECK(FaultKind::invalid_launch != fault.kind);
+  CHECK(fault.ends_process);
+}
+
+TEST("two launches of one kernel may differ in their shared memory") {
+  Loaded loaded("copies");
+  loaded.spec.shared_bytes = 100000;
+  const cuda::KernelLaunch large = loaded.launch();
+  loaded.spec.shared_bytes = 1024;
+  const cuda::KernelLaunch small = loaded.launch();
+  large.enqueue();
+  small.enqueue();
+  loaded.gpu.context().synchronize("both");
+}

@@ -49,3 +49,12 @@ TEST("without memory for the held-out contents there is no measurement") {
   CHECK(FaultKind::out_of_memory == fault.kind);
   CHECK(says(fault, "other contents"));
 }
+
+TEST("memory for the outputs that are kept comes before other contents") {
+  MeasureSpec how = with_other_contents(4);
+  how.capture = {"y"};
+  const Timing some = measure_within(52, how);
+  CHECK_EQUAL(2, some.contents);
+  CHECK(some.captured.has_value());
+  CHECK(some.notes.at(0).find("1 of 4") != std::string::npos);
+}

@@ -1,4 +1,6 @@
 // Where buffers lie in a GPU's memory, what protects them, and what of it is given back.
+#include <algorithm>
+
 #include "cuda/memory.hpp"
 #include "made_up_gpu.hpp"
 
@@ -112,6 +114,33 @@ TEST("an alias shares its owner's memory") {
   memory.write("y", {1, 2, 3, 4});
   CHECK(memory.read("x") == (std::vector<std::uint8_t>{1, 2, 3, 4}));
   CHECK_EQUAL(memory.find("x").pointer, memory.find("y").pointer);
+}
+
+TEST("an alias that reaches beyond the buffer it shares is refused") {
+  const Gpu gpu;
+  cuda::Memory memory(gpu.context());
+  memory.create(buffer_of("x", 16));
+  BufferSpec alias = buffer_of("y", 8);
+  alias.alias = "x";
+  alias.offset_bytes = 8;
+  memory.create(alias);
+  alias.name = "z";
+  alias.offset_bytes = 12;
+  const FaultDetail fault = fault_of([&] { memory.create(alias); });
+  CHECK(FaultKind::invalid_request == fault.kind);
+  CHECK(says(fault, "'z': 8 bytes at offset 12"));
+}
+
+TEST("a pattern longer than what is copied at once is repeated too") {
+  const Gpu gpu;
+  cuda::Memory memory(gpu.context());
+  std::vector<std::uint8_t> pattern((1 << 20) + 1);
+  pattern.back() = 1;
+  memory.create(buffer_of("x", pattern.size() + 2));
+  memory.fill("x", pattern);
+  const std::vector<std::uint8_t> got = memory.read("x");
+  CHECK(std::equal(pattern.begin(), pattern.end(), got.begin()));
+  CHECK(got[pattern.size()] == 0 && got[pattern.size() + 1] == 0);
 }
 
 TEST("memory that does not suffice says what needs how much and how much is free") {

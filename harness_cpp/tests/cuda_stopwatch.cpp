@@ -58,3 +58,17 @@ TEST("a shot that throws while it is queued leaves a stopwatch that works") {
   CHECK(stopwatch.time({empties(gpu, 1)}).elapsed_ns[0] > 0);
   CHECK(!stopwatch.waited_for_host());
 }
+
+TEST("a fault that shows while more is queued is the fault of the work, not of what is queued") {
+  const Gpu gpu;
+  const cuda::LoadedModule module(gpu.context(), module_of("faults_700"));
+  LaunchSpec spec = launch_of("faults_700", 0);
+  const cuda::KernelLaunch launch(gpu.context(), module.function(spec.entry), spec,
+                                  [](const std::string&) { return cuda::DevicePointer{0}; });
+  cuda::Stopwatch stopwatch(gpu.context(), "timed launch of 'faults_700'");
+  cuda::Shot faulting;
+  faulting.timed = [&] { launch.enqueue(); };
+  const FaultDetail fault = fault_of([&] { stopwatch.run({faulting, empties(gpu, 2000)}); });
+  CHECK(FaultKind::illegal_address == fault.kind);
+  CHECK(says(fault, "timed launch of 'faults_700'"));
+}

@@ -130,9 +130,12 @@ TEST("interleaving has its defaults, and its own counts") {
   CHECK(other.mode == SamplingMode::cold);
 }
 
-TEST("interleaving fewer than two arms, or none of anything, is refused") {
+TEST("interleaving fewer than two arms, too many, or none of anything, is refused") {
   const std::string two = arm() + "," + arm();
   check_refused(interleave_text(arm(), ""), "request.steps[0].arms: expected at least 2 launches");
+  std::string many = two;
+  for (int i = 0; i < 99; ++i) many += "," + arm();
+  check_refused(interleave_text(many, ""), "at most 100 launches");
   check_refused(interleave_text(two, R"(, "blocks": 0)"), "at least 1 block");
   check_refused(interleave_text(two, R"(, "launches": 0)"), "at least 1 launch");
   check_refused(interleave_text(two, R"(, "samples": 3)"), "unknown key \"samples\"");

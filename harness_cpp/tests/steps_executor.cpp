@@ -217,4 +217,8 @@ TEST("the file a module lacks is named") {
   check_invalid(
       [&] { scene.run(load, "cuda:0", R"(, "ptx_file": "m.ptx", "cubin_file": "no.cubin")"); },
       "a \"cubin_file\" that exists, got \"no.cubin\"");
+  scene.put("empty.cubin", "");
+  check_invalid(
+      [&] { scene.run(load, "cuda:0", R"(, "ptx_file": "m.ptx", "cubin_file": "empty.cubin")"); },
+      "got an empty file");
 }

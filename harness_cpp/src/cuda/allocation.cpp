@@ -13,7 +13,7 @@ constexpr int kMinimumGranularity = 0;        // CU_MEM_ALLOC_GRANULARITY_MINIMU
 void check_room(const Context& context, Result result, std::uint64_t bytes,
                 const std::string& what) {
   if (result != kOutOfMemory) {
-    context.driver().check(result, "memory for " + what);
+    context.driver().check_own_work(result, "memory for " + what);
     return;
   }
   std::size_t free = 0, total = 0;
@@ -74,7 +74,7 @@ class GuardedAllocation final : public Allocation {
   void set_read_only(bool read_only) override {
     if (read_only == m_read_only) return;
     // Nothing says that a change of access waits for fills that are queued.
-    m_context.synchronize("fills before a change of access");
+    m_context.synchronize_own_work("fills before a change of access");
     set_access(read_only ? kReadOnly : kReadWrite);
     m_read_only = read_only;
   }

@@ -23,7 +23,7 @@ std::map<std::string, Sharing> sharing_of(const Memory& memory, const LaunchSpec
   std::map<std::string, Sharing> by_owner;
   for (const Argument& argument : spec.arguments) {
     if (argument.kind != Argument::Kind::buffer) continue;
-    const Buffer& owner = owner_of(memory, argument.buffer);
+    const Buffer& owner = memory.owner_of(argument.buffer);
     if (!owner.has_contents) continue;
     const Access access = memory.find(argument.buffer).spec.access;
     Sharing& sharing = by_owner[owner.spec.name];

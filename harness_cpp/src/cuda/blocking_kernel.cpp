@@ -25,7 +25,7 @@ BlockingKernel::BlockingKernel(const Context& context)
   m_flags->timed_out = 0;
   const Result mapped = driver->host_get_device_pointer(&m_device_flags, memory, 0);
   if (mapped != 0) driver->host_free(memory);
-  driver.check(mapped, "host_get_device_pointer");
+  driver.check_own_work(mapped, "host_get_device_pointer");
 }
 
 BlockingKernel::~BlockingKernel() {

@@ -58,18 +58,26 @@ std::string uuid_of(const Driver& driver, DeviceOrdinal ordinal) {
 Context::Context(const Driver& driver, int index)
     : m_driver(driver), m_ordinal(ordinal_of(driver, index)) {
   const std::string label = "cuda:" + std::to_string(index);
-  driver.check(driver->primary_context_retain(&m_context, m_ordinal), "opening " + label);
-  make_current();
-  driver.check(driver->module_load_data(&m_helpers, helper_kernels_ptx()),
-               "loading our own kernels on " + label);
-  CUDAOPT_CUDA(driver, stream_create, &m_stream, 0);
-  m_facts = read_facts();
+  driver.check_own_work(driver->primary_context_retain(&m_context, m_ordinal), "opening " + label);
+  try {
+    make_current();
+    driver.check_own_work(driver->module_load_data(&m_helpers, helper_kernels_ptx()),
+                          "loading our own kernels on " + label);
+    CUDAOPT_CUDA(driver, stream_create, &m_stream, 0);
+    m_facts = read_facts();
+  } catch (...) {
+    close();
+    throw;
+  }
 }
 
+Context::~Context() { close(); }
+
 // A context that is lost cannot be given back in order, and the process ends with it.
-Context::~Context() {
-  m_driver->stream_destroy(m_stream);
-  m_driver->module_unload(m_helpers);
+void Context::close() noexcept {
+  m_driver->context_set_current(m_context);
+  if (m_stream != nullptr) m_driver->stream_destroy(m_stream);
+  if (m_helpers != nullptr) m_driver->module_unload(m_helpers);
   m_driver->primary_context_release(m_ordinal);
 }
 
@@ -126,13 +134,17 @@ bool Context::has_guard_pages() const { return m_facts.gpu->guard_pages; }
 
 FunctionHandle Context::helper(const char* name) const {
   FunctionHandle function = nullptr;
-  m_driver.check(m_driver->module_get_function(&function, m_helpers, name),
-                 std::string("our own kernel ") + name);
+  m_driver.check_own_work(m_driver->module_get_function(&function, m_helpers, name),
+                          std::string("our own kernel ") + name);
   return function;
 }
 
 void Context::synchronize(const std::string& what) const {
   m_driver.check(m_driver->context_synchronize(), what);
+}
+
+void Context::synchronize_own_work(const std::string& what) const {
+  m_driver.check_own_work(m_driver->context_synchronize(), what);
 }
 
 }  // namespace cudaopt::cuda

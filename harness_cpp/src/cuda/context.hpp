@@ -24,8 +24,6 @@ class Context {
   [[nodiscard]] const DeviceLimits& facts() const { return m_facts; }
   // Free memory is as of now.
   [[nodiscard]] DeviceLimits limits() const;
-  // CUdevice_attribute.
-  [[nodiscard]] int attribute(int which) const;
   // Whether memory can end against an unmapped page.
   [[nodiscard]] bool has_guard_pages() const;
   // A kernel of helper_kernels.hpp.
@@ -33,8 +31,12 @@ class Context {
   [[nodiscard]] StreamHandle stream() const { return m_stream; }
   // Waits for all work; throws the Fault it ended in.
   void synchronize(const std::string& what) const;
+  // The same where no kernel of the request can be at work.
+  void synchronize_own_work(const std::string& what) const;
 
  private:
+  void close() noexcept;
+  [[nodiscard]] int attribute(int which) const;  // CUdevice_attribute
   [[nodiscard]] DeviceLimits read_facts() const;
   [[nodiscard]] GpuFacts read_gpu() const;
 

@@ -53,7 +53,7 @@ class CudaDevice final : public Device {
     });
     m_memory.protect_inputs();
     dirty_shared_memory(m_context);
-    m_context.synchronize("before the launch of '" + spec.entry + "'");
+    m_context.synchronize_own_work("our own kernels before the launch of '" + spec.entry + "'");
     launch.enqueue();
     m_context.synchronize("launch of '" + spec.entry + "'");
     return {};

@@ -1,5 +1,7 @@
 #include "cuda/dirty_shared.hpp"
 
+#include "cuda/helper_kernels.hpp"
+
 namespace cudaopt::cuda {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr unsigned kThreads = 1024;
 // number, since nothing says that the first ones spread over all of them.
 void dirty_shared_memory(const Context& context) {
   const Driver& driver = context.driver();
-  const FunctionHandle function = context.helper("cudaopt_dirty_shared");
+  const FunctionHandle function = context.helper(kDirtySharedKernel);
   const DeviceLimits& limits = context.facts();
   std::uint32_t bytes = limits.max_shared_bytes;
   CUDAOPT_CUDA(driver, function_set_attribute, function, kMaxDynamicSharedBytes,

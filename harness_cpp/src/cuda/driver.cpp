@@ -107,12 +107,6 @@ std::string name_of_result(const DriverFunctions& functions, Result result) {
   return name != nullptr ? name : "error " + std::to_string(result);
 }
 
-std::string words_of(const DriverFunctions& functions, Result result) {
-  const char* words = nullptr;
-  functions.get_error_string(result, &words);
-  return words != nullptr ? words : "unknown to this driver";
-}
-
 }  // namespace
 
 Driver::Driver(const std::string& path) : m_library(open_library(path)) {
@@ -123,12 +117,11 @@ Driver::Driver(const std::string& path) : m_library(open_library(path)) {
   const Result started = m_functions.init(0);
   if (started != 0) {
     const ResultMeaning meaning = meaning_of(started);
-    const std::string why =
-        *meaning.explanation != '\0' ? meaning.explanation : words_of(m_functions, started);
+    const std::string why = *meaning.explanation != '\0' ? meaning.explanation : words_of(started);
     throw Fault(FaultKind::no_device, "the CUDA driver does not start: " + why + " (" +
                                           name_of_result(m_functions, started) + ")." + kNextStep);
   }
-  check(m_functions.driver_get_version(&m_version), "the driver's version");
+  CUDAOPT_CUDA(*this, driver_get_version, &m_version);
 }
 
 void Driver::Close::operator()(void* library) const { dlclose(library); }
@@ -139,10 +132,30 @@ void Driver::check(Result result, const std::string& what) const {
   FaultDetail detail;
   detail.kind = meaning.kind;
   detail.ends_process = meaning.ends_process;
-  const std::string why =
-      *meaning.explanation != '\0' ? meaning.explanation : words_of(m_functions, result);
+  const std::string why = *meaning.explanation != '\0' ? meaning.explanation : words_of(result);
   detail.message = what + ": " + why + " (" + name_of_result(m_functions, result) + ").";
   throw Fault(std::move(detail));
+}
+
+void Driver::check_own_work(Result result, const std::string& what) const {
+  const ResultMeaning meaning = meaning_of(result);
+  if (meaning.kind == FaultKind::out_of_memory || meaning.kind == FaultKind::no_device) {
+    return check(result, what);
+  }
+  if (result == 0) return;
+  FaultDetail detail;
+  detail.kind = FaultKind::no_device;
+  detail.ends_process = meaning.ends_process;
+  detail.message = what + ": work of the harness's own failed on the GPU: " + words_of(result) +
+                   " (" + name_of_result(m_functions, result) +
+                   "). No kernel is to blame; look after the GPU with nvidia-smi.";
+  throw Fault(std::move(detail));
+}
+
+std::string Driver::words_of(Result result) const {
+  const char* words = nullptr;
+  m_functions.get_error_string(result, &words);
+  return words != nullptr ? words : "unknown to this driver";
 }
 
 }  // namespace cudaopt::cuda

@@ -128,8 +128,13 @@ class Driver {
 
   // Throws the Fault `result` stands for. `what` says what was attempted: "launch of 'softmax'".
   void check(Result result, const std::string& what) const;
+  // The same of what only the harness did, for which no kernel of a request is to blame: a Fault
+  // no_device, or out_of_memory.
+  void check_own_work(Result result, const std::string& what) const;
 
  private:
+  [[nodiscard]] std::string words_of(Result result) const;
+
   struct Close {
     void operator()(void* library) const;
   };
@@ -138,8 +143,9 @@ class Driver {
   int m_version = 0;
 };
 
-// CUDAOPT_CUDA(driver, event_record, event, stream): calls, and throws naming the call.
+// CUDAOPT_CUDA(driver, event_record, event, stream): calls, and throws naming the call, which is of
+// the harness's own work.
 #define CUDAOPT_CUDA(driver, function, ...) \
-  (driver).check((driver)->function(__VA_ARGS__), #function)
+  (driver).check_own_work((driver)->function(__VA_ARGS__), #function)
 
 }  // namespace cudaopt::cuda

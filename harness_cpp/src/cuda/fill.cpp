@@ -30,7 +30,8 @@ std::vector<std::uint8_t> repeated(const std::vector<std::uint8_t>& pattern, std
 // For patterns the driver has no call for; the copies are ordered with the stream's work.
 void fill_by_copies(const Context& context, DevicePointer to, std::uint64_t bytes,
                     const std::vector<std::uint8_t>& pattern) {
-  const std::uint64_t whole = kPieceBytes / pattern.size() * pattern.size();
+  const std::uint64_t whole =
+      std::max<std::uint64_t>(1, kPieceBytes / pattern.size()) * pattern.size();
   const std::vector<std::uint8_t> piece = repeated(pattern, std::min(bytes, whole));
   for (std::uint64_t done = 0; done < bytes; done += piece.size()) {
     CUDAOPT_CUDA(context.driver(), copy_to_device, to + done, piece.data(),

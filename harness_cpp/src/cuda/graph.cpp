@@ -18,9 +18,11 @@ class Capture {
     if (m_graph != nullptr) m_context.driver()->graph_destroy(m_graph);
   }
 
-  [[nodiscard]] GraphHandle end() {
+  // A launch that cannot be captured may show only here.
+  [[nodiscard]] GraphHandle end(const std::string& what) {
     m_ended = true;
-    CUDAOPT_CUDA(m_context.driver(), stream_end_capture, m_context.stream(), &m_graph);
+    const Driver& driver = m_context.driver();
+    driver.check(driver->stream_end_capture(m_context.stream(), &m_graph), "CUDA graph of " + what);
     return m_graph;
   }
 
@@ -36,7 +38,7 @@ Graph::Graph(const Context& context, const std::string& what, const std::functio
     : m_context(context), m_what(what) {
   Capture capture(context);
   enqueue();
-  const GraphHandle graph = capture.end();
+  const GraphHandle graph = capture.end(what);
   context.driver().check(context.driver()->graph_instantiate(&m_executable, graph, 0),
                          "CUDA graph of " + what);
 }

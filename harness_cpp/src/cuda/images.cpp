@@ -8,7 +8,7 @@ namespace {
 std::vector<const Buffer*> owners_of(const Memory& memory, const std::set<std::string>& buffers) {
   std::map<std::string, const Buffer*> owners;
   for (const std::string& name : buffers) {
-    const Buffer& owner = owner_of(memory, name);
+    const Buffer& owner = memory.owner_of(name);
     owners[owner.spec.name] = &owner;
   }
   std::vector<const Buffer*> list;
@@ -24,18 +24,14 @@ SlabLayout layout_of(const std::vector<const Buffer*>& owners) {
 
 }  // namespace
 
-const Buffer& owner_of(const Memory& memory, const std::string& name) {
-  const Buffer* buffer = &memory.find(name);
-  while (buffer->is_alias()) buffer = &memory.find(buffer->spec.alias);
-  return *buffer;
-}
-
 Images::Images(const Context& context, const Memory& memory, const std::set<std::string>& buffers)
     : m_context(context) {
   const std::vector<const Buffer*> owners = owners_of(memory, buffers);
   m_layout = layout_of(owners);
+  // Also of those that are named by an alias only: contents are said of owners.
+  m_offsets = m_layout.offsets;
   for (const std::string& name : buffers) {
-    const Buffer& owner = owner_of(memory, name);
+    const Buffer& owner = memory.owner_of(name);
     m_offsets[name] =
         m_layout.offsets.at(owner.spec.name) + (memory.find(name).pointer - owner.pointer);
   }
@@ -54,7 +50,7 @@ void Images::make_first(const std::vector<const Buffer*>& owners) {
                    m_context.stream());
     }
   }
-  m_context.synchronize("copying the buffers for timed launches");
+  m_context.synchronize_own_work("copying the buffers for timed launches");
 }
 
 int Images::add(const Contents& changed) {
@@ -69,7 +65,7 @@ int Images::add(const Contents& changed) {
                  bytes.size());
   }
   // From pageable memory, copies to the GPU may return before they are done.
-  m_context.synchronize("copying other contents for timed launches");
+  m_context.synchronize_own_work("copying other contents for timed launches");
   m_images.push_back(std::move(image));
   return count() - 1;
 }

@@ -16,9 +16,6 @@
 
 namespace cudaopt::cuda {
 
-// The buffer whose memory `name` shares: itself, or of an alias its owner.
-[[nodiscard]] const Buffer& owner_of(const Memory& memory, const std::string& name);
-
 class Images {
  public:
   // Image 0: what `buffers` hold now, and poison where nothing was ever written. Throws Fault
@@ -40,7 +37,7 @@ class Images {
 
   const Context& m_context;
   SlabLayout m_layout;
-  std::map<std::string, std::uint64_t> m_offsets;  // of aliases too
+  std::map<std::string, std::uint64_t> m_offsets;  // of owners and of aliases
   std::vector<std::unique_ptr<Allocation>> m_images;
 };
 

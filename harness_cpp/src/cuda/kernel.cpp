@@ -1,5 +1,6 @@
 #include "cuda/kernel.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "launch_limits.hpp"
@@ -10,10 +11,6 @@ namespace {
 constexpr Result kInvalidValue = 1, kNotFound = 500;
 // CUfunction_attribute.
 constexpr int kMaxThreadsPerBlock = 0, kStaticSharedBytes = 1, kMaxDynamicSharedBytes = 8;
-
-[[noreturn]] void refuse(const LaunchSpec& spec, const std::string& why) {
-  throw Fault(FaultKind::invalid_launch, "launch of '" + spec.entry + "': " + why);
-}
 
 int attribute_of(const Driver& driver, FunctionHandle function, int which) {
   int value = 0;
@@ -36,16 +33,32 @@ void check_arguments(const Driver& driver, FunctionHandle function, const Launch
   if (driver->function_get_parameter == nullptr) return;
   std::size_t count = 0, offset = 0, bytes = 0;
   for (;; ++count) {
-    if (driver->function_get_parameter(function, count, &offset, &bytes) != 0) break;
+    const Result found = driver->function_get_parameter(function, count, &offset, &bytes);
+    if (found == kInvalidValue) break;  // there are no more
+    driver.check_own_work(found, "the parameters of '" + spec.entry + "'");
     if (count < values.size() && values[count].size() != bytes) {
-      refuse(spec, "parameter " + std::to_string(count) + " has " + std::to_string(bytes) +
-                       " bytes, got " + std::to_string(values[count].size()) + " bytes");
+      refuse_launch(spec, "parameter " + std::to_string(count) + " has " + std::to_string(bytes) +
+                              " bytes, got " + std::to_string(values[count].size()) + " bytes");
     }
   }
   if (count != values.size()) {
-    refuse(spec, "the kernel has " + std::to_string(count) + " parameters, got " +
-                     std::to_string(values.size()) + " arguments");
+    refuse_launch(spec, "the kernel has " + std::to_string(count) + " parameters, got " +
+                            std::to_string(values.size()) + " arguments");
   }
+}
+
+// Only ever raised, as it is the function's, and other launches of it may need more.
+void allow_shared_bytes(const Context& context, FunctionHandle function, const LaunchSpec& spec) {
+  if (spec.shared_bytes == 0) return;
+  const Driver& driver = context.driver();
+  const int most = static_cast<int>(context.facts().max_shared_bytes) -
+                   attribute_of(driver, function, kStaticSharedBytes);
+  const int raised = std::max(static_cast<int>(spec.shared_bytes),
+                              attribute_of(driver, function, kMaxDynamicSharedBytes));
+  driver.check(
+      driver->function_set_attribute(function, kMaxDynamicSharedBytes, std::min(raised, most)),
+      "launch of '" + spec.entry + "' with " + std::to_string(spec.shared_bytes) +
+          " bytes of dynamic shared memory");
 }
 
 void check_limits(const Context& context, FunctionHandle function, const LaunchSpec& spec) {
@@ -91,13 +104,7 @@ KernelLaunch::KernelLaunch(const Context& context, FunctionHandle function, cons
   check_arguments(context.driver(), function, spec, m_values);
   check_limits(context, function, spec);
   for (std::vector<std::uint8_t>& value : m_values) m_parameters.push_back(value.data());
-  if (spec.shared_bytes > 0) {
-    context.driver().check(
-        context.driver()->function_set_attribute(function, kMaxDynamicSharedBytes,
-                                                 static_cast<int>(spec.shared_bytes)),
-        "launch of '" + spec.entry + "' with " + std::to_string(spec.shared_bytes) +
-            " bytes of dynamic shared memory");
-  }
+  allow_shared_bytes(context, function, spec);
 }
 
 void KernelLaunch::enqueue() const {
@@ -105,7 +112,8 @@ void KernelLaunch::enqueue() const {
   const Result result = m_context.driver()->launch_kernel(
       m_function, grid.x, grid.y, grid.z, block.x, block.y, block.z, m_spec.shared_bytes,
       m_context.stream(), m_parameters.data(), nullptr);
-  if (result == kInvalidValue) refuse(m_spec, "the driver refuses it (CUDA_ERROR_INVALID_VALUE).");
+  if (result == kInvalidValue)
+    refuse_launch(m_spec, "the driver refuses it (CUDA_ERROR_INVALID_VALUE).");
   m_context.driver().check(result, "launch of '" + m_spec.entry + "'");
 }
 

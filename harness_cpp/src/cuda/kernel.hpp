@@ -43,7 +43,6 @@ class KernelLaunch {
 
   // Queues the launch. Throws Fault invalid_launch or launch_error.
   void enqueue() const;
-  [[nodiscard]] const LaunchSpec& spec() const { return m_spec; }
 
  private:
   const Context& m_context;

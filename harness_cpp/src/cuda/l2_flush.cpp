@@ -33,7 +33,8 @@ void L2Flush::enqueue() const {
 
 void L2Flush::reset_persisting_lines() const {
   const Result result = m_context.driver()->context_reset_persisting_l2();
-  if (result != kNotSupported) m_context.driver().check(result, "context_reset_persisting_l2");
+  if (result == kNotSupported) return;
+  m_context.driver().check_own_work(result, "context_reset_persisting_l2");
 }
 
 }  // namespace cudaopt::cuda

@@ -17,25 +17,18 @@
 namespace cudaopt::cuda {
 namespace {
 
-// The contents of timed launches, by the numbers of their images.
-struct ContentNumbers {
-  std::vector<int> others;
-  int checked = 0;  // of the launch whose outputs are kept
-};
-
-// The held-out contents first: without them the outputs that are kept mean nothing, and without the
-// others a time is merely less varied.
-ContentNumbers add_contents(Bench& bench, const MeasureSpec& how, std::vector<std::string>& notes) {
-  ContentNumbers numbers;
-  if (how.held_out) numbers.checked = bench.images.add(*how.held_out);
-  for (const Contents& contents : how.contents) {
+// The numbers of the images with other contents, as many as the memory has room for: without some a
+// time is merely less varied.
+std::vector<int> add_others(Images& images, const std::vector<Contents>& others,
+                            std::vector<std::string>& notes) {
+  std::vector<int> numbers;
+  for (const Contents& contents : others) {
     try {
-      numbers.others.push_back(bench.images.add(contents));
+      numbers.push_back(images.add(contents));
     } catch (const Fault& fault) {
       if (fault.detail().kind != FaultKind::out_of_memory) throw;
-      notes.push_back("timed on " + std::to_string(numbers.others.size()) + " of " +
-                      std::to_string(how.contents.size()) +
-                      " other contents: " + fault.detail().message);
+      notes.push_back("timed on " + std::to_string(numbers.size()) + " of " +
+                      std::to_string(others.size()) + " other contents: " + fault.detail().message);
       break;
     }
   }
@@ -46,14 +39,9 @@ ContentNumbers add_contents(Bench& bench, const MeasureSpec& how, std::vector<st
 class Recipe {
  public:
   Recipe(const Context& context, const Memory& memory, const Arm& arm, const MeasureSpec& how)
-      : m_arm(arm),
-        m_how(how),
-        m_bench(context, memory, {arm}, how.capture),
-        m_contents(add_contents(m_bench, how, m_timing.notes)),
-        m_cold(m_bench, arm) {
-    if (how.held_out || !how.capture.empty()) {
-      m_check.emplace(context, m_bench.images, m_contents.checked, how.samples);
-    }
+      : m_arm(arm), m_how(how), m_bench(context, memory, {arm}, how.capture), m_cold(m_bench, arm) {
+    prepare_check(context);
+    m_others = add_others(m_bench.images, how.contents, m_timing.notes);
   }
 
   void warm_up();
@@ -64,6 +52,7 @@ class Recipe {
   [[nodiscard]] bool has_times() const { return m_timing.cold || m_timing.batch; }
 
  private:
+  void prepare_check(const Context& context);
   [[nodiscard]] std::optional<BatchPlan> plan();
   [[nodiscard]] Shot batch_shot(const BatchArm& arm, const BatchCopies& copies, int sample) const;
   void keep_outputs(SamplingMode mode);
@@ -72,20 +61,27 @@ class Recipe {
   const MeasureSpec& m_how;
   Timing m_timing;
   Bench m_bench;
-  ContentNumbers m_contents;
   ColdArm m_cold;
+  std::vector<int> m_others;         // images
   std::optional<SpotCheck> m_check;  // until its launch has happened
 };
 
+// Before the other contents take what memory there is: these are needed.
+void Recipe::prepare_check(const Context& context) {
+  if (!m_how.held_out && m_how.capture.empty()) return;
+  const int content = m_how.held_out ? m_bench.images.add(*m_how.held_out) : 0;
+  m_check.emplace(context, m_bench.images, content, m_how.samples);
+}
+
 void Recipe::warm_up() {
   m_timing.warmup_launches = cuda::warm_up(m_bench.stopwatch, m_how.warmup, [this](int launch) {
-    return m_cold.shot(draw_of(launch, m_contents.others));
+    return m_cold.shot(draw_of(launch, m_others));
   });
 }
 
 void Recipe::time_cold() {
   const auto shot = [this](int sample) {
-    const Draw draw = draw_of(sample, m_contents.others);
+    const Draw draw = draw_of(sample, m_others);
     const bool is_checked = m_check && m_check->sample() == sample;
     return is_checked ? m_cold.checked_shot(draw, *m_check) : m_cold.shot(draw);
   };
@@ -102,7 +98,7 @@ bool Recipe::wants_batch() const {
 void Recipe::time_batch() {
   const std::optional<BatchPlan> batch = plan();
   if (!batch) return;
-  const BatchCopies copies(m_bench, batch->copies, m_contents.others);
+  const BatchCopies copies(m_bench, batch->copies, m_others);
   const BatchArm arm(m_bench, m_arm, copies.slabs(), batch->launches);
   const auto shot = [&](int sample) { return batch_shot(arm, copies, sample); };
   Sampling sampling = sample(m_bench, m_how, shot, m_timing.sm_clock_mhz);

@@ -29,6 +29,17 @@ DevicePointer flush_pointer(const Allocation& memory, const BufferSpec& spec) {
   return (last - spec.offset_bytes) / kAlignment * kAlignment + spec.offset_bytes;
 }
 
+// How much of the memory before a buffer is filled and looked at.
+std::uint64_t front_bytes(const Buffer& buffer) {
+  return std::min(buffer.pointer - buffer.memory->base(),
+                  std::max(kMostGuardBytes, zone_bytes(buffer.spec)));
+}
+
+// All that is mapped behind its first byte: the buffer and the zone after it.
+std::uint64_t bytes_to_end(const Buffer& buffer) {
+  return buffer.memory->base() + buffer.memory->bytes() - buffer.pointer;
+}
+
 bool is_repeated(const std::vector<std::uint8_t>& bytes, const std::vector<std::uint8_t>& pattern,
                  std::uint64_t phase) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -44,9 +55,7 @@ void Memory::create(const BufferSpec& spec) {
   Buffer buffer;
   buffer.spec = spec;
   if (!spec.alias.empty()) {
-    const Buffer& owner = find(spec.alias);
-    buffer.memory = owner.memory;
-    buffer.pointer = owner.pointer + spec.offset_bytes;
+    buffer = alias_of(spec);
   } else if (spec.guard_bytes > 0 && m_context.has_guard_pages()) {
     const std::uint64_t bytes = zone_bytes(spec) + spec.offset_bytes + spec.bytes + kAlignment;
     buffer.owned = allocate_between_guard_pages(m_context, bytes, label_of(spec));
@@ -61,6 +70,22 @@ void Memory::create(const BufferSpec& spec) {
   const bool owns = !buffer.is_alias();
   m_buffers.insert_or_assign(spec.name, std::move(buffer));
   if (owns) poison(spec.name, std::nullopt);
+}
+
+Buffer Memory::alias_of(const BufferSpec& spec) const {
+  const Buffer& whole = find(spec.alias);
+  const std::uint64_t bytes = whole.spec.bytes;
+  if (spec.offset_bytes > bytes || spec.bytes > bytes - spec.offset_bytes) {
+    throw Fault(FaultKind::invalid_request,
+                "buffer '" + spec.name + "': " + std::to_string(spec.bytes) + " bytes at offset " +
+                    std::to_string(spec.offset_bytes) + " do not fit in '" + spec.alias + "' of " +
+                    std::to_string(bytes) + " bytes");
+  }
+  Buffer alias;
+  alias.spec = spec;
+  alias.memory = whole.memory;
+  alias.pointer = whole.pointer + spec.offset_bytes;
+  return alias;
 }
 
 void Memory::write(const std::string& name, const std::vector<std::uint8_t>& bytes) {
@@ -93,22 +118,18 @@ void Memory::poison(const std::string& name,
   buffer.memory->set_read_only(false);
   if (pattern) buffer.spec.poison = *pattern;
   buffer.has_contents = false;
-  const std::uint64_t before = buffer.pointer - buffer.memory->base();
-  const std::uint64_t shown = std::min(before, std::max(kMostGuardBytes, zone_bytes(buffer.spec)));
-  const DevicePointer end = buffer.memory->base() + buffer.memory->bytes();
-  fill_async(m_context, buffer.pointer - shown, shown, buffer.spec.poison);
-  fill_async(m_context, buffer.pointer, end - buffer.pointer, buffer.spec.poison);
+  const std::uint64_t front = front_bytes(buffer);
+  fill_async(m_context, buffer.pointer - front, front, buffer.spec.poison);
+  fill_async(m_context, buffer.pointer, bytes_to_end(buffer), buffer.spec.poison);
 }
 
 bool Memory::guards_intact(const std::string& name) const {
   const Buffer& buffer = owner_of(name);
-  const std::uint64_t before = buffer.pointer - buffer.memory->base();
-  const std::uint64_t shown = std::min(before, std::max(kMostGuardBytes, zone_bytes(buffer.spec)));
-  const DevicePointer end = buffer.memory->base() + buffer.memory->bytes();
-  std::vector<std::uint8_t> front(shown), back(end - buffer.pointer - buffer.spec.bytes);
+  std::vector<std::uint8_t> front(front_bytes(buffer)),
+      back(bytes_to_end(buffer) - buffer.spec.bytes);
   const Driver& driver = m_context.driver();
   if (!front.empty()) {
-    CUDAOPT_CUDA(driver, copy_to_host, front.data(), buffer.pointer - shown, front.size());
+    CUDAOPT_CUDA(driver, copy_to_host, front.data(), buffer.pointer - front.size(), front.size());
   }
   if (!back.empty()) {
     CUDAOPT_CUDA(driver, copy_to_host, back.data(), buffer.pointer + buffer.spec.bytes,

@@ -37,10 +37,11 @@ class Memory {
   void protect_inputs();
 
   [[nodiscard]] const Buffer& find(const std::string& name) const;
-  [[nodiscard]] const std::map<std::string, Buffer>& buffers() const { return m_buffers; }
+  // The buffer whose memory `name` shares: itself, or of an alias its owner.
+  [[nodiscard]] const Buffer& owner_of(const std::string& name) const;
 
  private:
-  [[nodiscard]] const Buffer& owner_of(const std::string& name) const;
+  [[nodiscard]] Buffer alias_of(const BufferSpec& spec) const;
   [[nodiscard]] Buffer& owner_of(const std::string& name);
   [[nodiscard]] std::string label_of(const BufferSpec& spec) const;
 

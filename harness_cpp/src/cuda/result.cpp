@@ -24,7 +24,9 @@ constexpr Row kRows[] = {
     {200, {FaultKind::launch_error, "the cubin cannot be read", false}},
     {209, {FaultKind::launch_error, "the cubin is for another architecture", false}},
     {214, {FaultKind::no_device, "the GPU's memory has an uncorrectable error", kEnds}},
+    {220, {FaultKind::no_device, "a link between GPUs has an uncorrectable error", kEnds}},
     {222, {FaultKind::launch_error, "the cubin is of a newer CUDA than the driver", false}},
+    {226, {FaultKind::launch_error, "an error that the GPU contained", kEnds}},
     {700,
      {FaultKind::illegal_address, "the kernel accessed memory outside what it was given", kEnds}},
     {701,
@@ -48,6 +50,7 @@ constexpr Row kRows[] = {
     {720,
      {FaultKind::invalid_launch, "a cooperative launch has more blocks than fit the GPU at once",
       false}},
+    {721, {FaultKind::launch_error, "the kernel ended without freeing its tensor memory", kEnds}},
     {802,
      {FaultKind::no_device, "the system is not ready (is the fabric manager running?)", false}},
     {803,
@@ -55,6 +58,7 @@ constexpr Row kRows[] = {
       false}},
     {804,
      {FaultKind::no_device, "libcuda is of a release this GPU's driver does not go with", false}},
+    {810, {FaultKind::no_device, "the MPS server ended this process's connection", kEnds}},
     {999, {FaultKind::launch_error, "the driver has no name for the error", kEnds}},
 };
 

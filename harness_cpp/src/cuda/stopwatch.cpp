@@ -30,7 +30,7 @@ Stopwatch::Stopwatch(const Context& context, std::string what)
   }
   m_clock.enqueue_start();
   m_clock.enqueue_end();
-  context.synchronize("our own kernels that time a launch");
+  context.synchronize_own_work("our own kernels that time a launch");
 }
 
 TimedBlock Stopwatch::time(const std::vector<Shot>& shots) {
@@ -46,25 +46,36 @@ TimedBlock Stopwatch::time(const std::vector<Shot>& shots) {
 }
 
 void Stopwatch::run(const std::vector<Shot>& shots) const {
-  for (const Shot& shot : shots) {
-    enqueue_if_any(shot.prepare);
-    shot.timed();
-    enqueue_if_any(shot.finish);
-  }
+  queue_blaming_work([&] {
+    for (const Shot& shot : shots) {
+      enqueue_if_any(shot.prepare);
+      shot.timed();
+      enqueue_if_any(shot.finish);
+    }
+  });
   m_context.synchronize(m_what);
+}
+
+void Stopwatch::queue_blaming_work(const std::function<void()>& queue) const {
+  try {
+    queue();
+  } catch (const Fault&) {
+    m_context.synchronize(m_what);
+    throw;
+  }
 }
 
 void Stopwatch::time_together(const Shot* first, const Shot* last, TimedBlock& block) {
   while (m_events.size() < static_cast<std::size_t>(last - first)) {
     m_events.push_back(std::make_unique<Pair>(m_context));
   }
-  {
+  queue_blaming_work([&] {
     std::optional<BlockingKernel::Held> held;
     if (!m_waited_for_host) held.emplace(m_hold);
     if (block.elapsed_ns.empty()) m_clock.enqueue_start();
     enqueue(first, last);
     m_clock.enqueue_end();  // the last one of a block counts
-  }
+  });
   m_context.synchronize(m_what);
   m_waited_for_host = m_waited_for_host || m_hold.timed_out();
   for (std::ptrdiff_t i = 0; i < last - first; ++i) {

@@ -47,6 +47,8 @@ class Stopwatch {
     Event start, end;
   };
 
+  // Calls `queue`. What the work ends in may show in any call after it; the work is blamed.
+  void queue_blaming_work(const std::function<void()>& queue) const;
   void time_together(const Shot* first, const Shot* last, TimedBlock& block);
   void enqueue(const Shot* first, const Shot* last);
 

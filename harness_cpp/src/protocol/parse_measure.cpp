@@ -9,7 +9,7 @@ namespace cudaopt::protocol {
 namespace {
 
 constexpr std::uint64_t kMostSamples = 1000000;
-constexpr std::size_t kFewestArms = 2;
+constexpr std::size_t kFewestArms = 2, kMostArms = 100;  // kMostSamples of each: still an int
 
 // A count of at least 1.
 void read_count(Object& step, const std::string& key, const std::string& noun, int& into) {
@@ -107,6 +107,7 @@ InterleaveStep parse_interleave(Object& step, const Request& request) {
     arm.reject_unknown_keys();
   }
   if (spec.arms.size() < kFewestArms) arms.reject("at least 2 launches to compare");
+  if (spec.arms.size() > kMostArms) arms.reject("at most 100 launches to compare");
   read_count(step, "blocks", "block", spec.blocks);
   read_count(step, "launches", "launch", spec.launches);
   read_warmup(step, spec.warmup);

@@ -9,10 +9,6 @@
 namespace cudaopt::sim {
 namespace {
 
-[[noreturn]] void refuse(const LaunchSpec& spec, const std::string& why) {
-  throw Fault(FaultKind::invalid_launch, "launch of '" + spec.entry + "': " + why);
-}
-
 KernelFacts facts_of(const Program& program) {
   const ptx::Function& function = *program.function;
   KernelFacts facts;
@@ -59,17 +55,18 @@ std::vector<std::uint8_t> parameter_block(const LaunchSpec& spec, const Program&
                                           const DeviceMemory& memory) {
   const std::vector<ptx::Parameter>& parameters = program.function->parameters;
   if (parameters.size() != spec.arguments.size()) {
-    refuse(spec, "the kernel has " + std::to_string(parameters.size()) + " parameters, got " +
-                     std::to_string(spec.arguments.size()) + " arguments");
+    refuse_launch(spec, "the kernel has " + std::to_string(parameters.size()) +
+                            " parameters, got " + std::to_string(spec.arguments.size()) +
+                            " arguments");
   }
   std::vector<std::uint8_t> block(program.function->parameter_bytes);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::vector<std::uint8_t> bytes = bytes_of(spec.arguments[i], memory);
     if (bytes.size() != parameters[i].bytes) {
-      refuse(spec, "parameter " + std::to_string(i) + " ('" + parameters[i].name + "') has " +
-                       std::to_string(parameters[i].bytes) + " bytes, got " +
-                       std::to_string(bytes.size()) + " bytes (" + describe(spec.arguments[i]) +
-                       ")");
+      refuse_launch(spec, "parameter " + std::to_string(i) + " ('" + parameters[i].name +
+                              "') has " + std::to_string(parameters[i].bytes) + " bytes, got " +
+                              std::to_string(bytes.size()) + " bytes (" +
+                              describe(spec.arguments[i]) + ")");
     }
     std::memcpy(block.data() + parameters[i].offset, bytes.data(), bytes.size());
   }

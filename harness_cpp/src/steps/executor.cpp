@@ -114,6 +114,11 @@ CompiledModule Executor::module_from_files(const ModuleSpec& spec) const {
   if (gpu_index_of(m_request.device)) {
     need(spec.cubin_file, "cubin_file");
     const std::string cubin = m_files.read_text(*spec.cubin_file, label);
+    if (cubin.empty()) {
+      throw Fault(FaultKind::invalid_request, label + ": expected a cubin in \"" +
+                                                  *spec.cubin_file +
+                                                  "\", got an empty file. Compile it again.");
+    }
     module.cubin.assign(cubin.begin(), cubin.end());
   }
   module.lowered = spec.lowered;

@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 
 #include "clock.hpp"
 #include "memory.hpp"
+#include "settings.hpp"
 
 namespace made_up {
 namespace {
@@ -84,6 +86,12 @@ void remember(Arrays& arrays, float factor, std::vector<float>& remembered) {
     arrays.y.store(i, remembered[static_cast<std::size_t>(i)]);
 }
 
+// Right once: later launches find what the first one left behind.
+void do_once(Arrays& arrays, std::vector<float>& remembered) {
+  copy_elements(arrays, arrays.n, 1, remembered.empty() ? 0 : 1);
+  remembered.push_back(1);
+}
+
 void copy_and_misbehave(Arrays& arrays, const std::string& name) {
   const std::int64_t n = arrays.n;
   copy_elements(arrays, contains(name, "leaves_unwritten") ? n - 1 : n);
@@ -110,6 +118,12 @@ Result execute_users(const Launch& launch) {
   } else if (contains(name, "accumulates")) {
     for (std::int64_t i = 0; i < arrays.n; ++i)
       arrays.y.store(i, arrays.y.load(i) + arrays.x.load(i));
+  } else if (contains(name, "keeps_maximum")) {
+    // A NaN loses against any number.
+    for (std::int64_t i = 0; i < arrays.n; ++i)
+      arrays.y.store(i, std::fmax(arrays.y.load(i), arrays.x.load(i)));
+  } else if (contains(name, "is_right_once")) {
+    do_once(arrays, launch.function->remembered);
   } else if (contains(name, "remembers")) {
     remember(arrays, contains(name, "scale") ? 2.0F : 1.0F, launch.function->remembered);
   } else if (contains(name, "scale")) {
@@ -141,6 +155,7 @@ Result read_clocks(const Launch& launch) {
 
 Result execute_ours(const Launch& launch) {
   const std::string& name = launch.function->name;
+  if (name == "cudaopt_dirty_shared") return settings().own_kernel;
   if (name == "cudaopt_wait") return wait_for_host(launch);
   if (name == "cudaopt_clock") return read_clocks(launch);
   if (name == "cudaopt_read")

@@ -22,6 +22,8 @@ Settings from_environment() {
   read("GPUS", settings.gpus);
   read("DRIVER", settings.driver);
   read("INIT", settings.init);
+  read("OWN_MODULE", settings.own_module);
+  read("OWN_KERNEL", settings.own_kernel);
   read("CAPABILITY", settings.capability);
   read("GUARD_PAGES", settings.guard_pages);
   read("MEMORY_BYTES", settings.memory_bytes);

@@ -7,11 +7,13 @@
 namespace made_up {
 
 struct Settings {
-  int gpus = 1;                               // _GPUS; 0: cuInit answers 100
-  int driver = 13000;                         // _DRIVER
-  int init = 0;                               // _INIT: what cuInit answers
-  int capability = 90;                        // _CAPABILITY
-  bool guard_pages = true;                    // _GUARD_PAGES=0: no virtual memory API
+  int gpus = 1;             // _GPUS; 0: cuInit answers 100
+  int driver = 13000;       // _DRIVER
+  int init = 0;             // _INIT: what cuInit answers
+  int own_module = 0;       // _OWN_MODULE: what loading our helper kernels answers
+  int own_kernel = 0;       // _OWN_KERNEL: what our cudaopt_dirty_shared ends in
+  int capability = 90;      // _CAPABILITY
+  bool guard_pages = true;  // _GUARD_PAGES=0: no virtual memory API
   std::uint64_t memory_bytes = 139ull << 30;  // _MEMORY_BYTES
   std::uint64_t l2_bytes = 62914560;          // _L2_BYTES
   std::uint64_t throttle_after =

@@ -1,0 +1,73 @@
+"""What a launch wrote, as files of one request: how they are called, and how they are read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_cudaopt.device import Device
+from pytest_cudaopt.errors import HarnessError
+from pytest_cudaopt.parameters import Parameter
+from pytest_cudaopt.prepare import PreparedCase
+from pytest_cudaopt.protocol import Request
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Outputs = Mapping[str, "NDArray[Any]"]
+# No parameter's name holds a dash.
+AGAIN = "-again"
+
+
+def output_files(
+    prepared: PreparedCase, device: Device, request: Request, suffix: str = ""
+) -> dict[str, Path]:
+    """Return a scratch file for each output, of this request only."""
+    return {
+        parameter.name: device.scratch / f"{request.nonce}-{parameter.name}{suffix}.bin"
+        for parameter in _written(prepared)
+    }
+
+
+def read_outputs(files: Mapping[str, Path], prepared: PreparedCase) -> Outputs:
+    """Return the arrays in `files`; raise HarnessError for one that is not of its parameter's shape."""
+    return {p.name: _read(files[p.name], p, prepared) for p in _written(prepared)}
+
+
+def read_if_other(files: Mapping[str, Path], prepared: PreparedCase, first: Outputs) -> Outputs | None:
+    """Return the arrays in `files` as `read_outputs` does, or None if they are `first` to the bit."""
+    outputs = read_outputs(files, prepared)
+    return None if all(_same_bits(first[name], array) for name, array in outputs.items()) else outputs
+
+
+def empty_outputs(prepared: PreparedCase) -> Outputs:
+    """Return outputs without elements, which is what no launch writes."""
+    import numpy as np
+
+    shapes = prepared.arguments.shapes
+    return {p.name: np.empty(shapes[p.name], dtype=p.dtype.numpy) for p in _written(prepared)}
+
+
+def _written(prepared: PreparedCase) -> list[Parameter]:
+    return [parameter for parameter in prepared.kernel.parameters if parameter.is_output]
+
+
+def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:
+    import numpy as np
+
+    shape = prepared.arguments.shapes[parameter.name]
+    try:
+        raw = np.fromfile(file, dtype=np.uint8)
+        return raw.view(parameter.dtype.numpy).reshape(shape)
+    except (OSError, ValueError) as error:
+        raise HarnessError(
+            f"output '{parameter.name}'", expected=f"a file of shape {shape}", got=str(error)
+        ) from error
+
+
+def _same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    import numpy as np
+
+    # NaNs are equal to none, and zeros of either sign to each other.
+    return np.array_equal(one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8))
