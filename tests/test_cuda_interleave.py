@@ -43,21 +43,29 @@ def timing(gpu: MadeUpGpu, *entries: str, **how: object) -> Json:
     return found
 
 
-def timed_blocks(gpu: MadeUpGpu) -> list[list[str]]:
-    """Return the kernels of each block that was timed, one name for launches in a row."""
-    blocks: list[list[str]] = []
+def launches_in_a_row(gpu: MadeUpGpu) -> list[tuple[str, int]]:
+    """Return the kernels that were launched, each with how often before another one was."""
+    names = [line.split()[1] for line in gpu.log() if line.startswith("launch ")]
+    return [(name, len(list(group))) for name, group in groupby(n for n in names if n.startswith("copies"))]
+
+
+def timed_alone(gpu: MadeUpGpu) -> list[list[str]]:
+    """Return the kernels of each sample, which is held back on its own; one name for launches in a row."""
+    samples: list[list[str]] = []
     for line in gpu.log():
         name = line.split()[1] if line.startswith("launch ") else ""
         if name == "cudaopt_wait":
-            blocks.append([])
-        elif name.startswith("copies") and blocks:
-            blocks[-1].append(name)
-    return [[name for name, _ in groupby(block)] for block in blocks if block]
+            samples.append([])
+        elif name.startswith("copies") and samples:
+            samples[-1].append(name)
+    return [[name for name, _ in groupby(sample)] for sample in samples if sample]
 
 
 def test_blocks_time_the_arms_in_order_and_reversed_in_turn(gpu: MadeUpGpu) -> None:
     timing(gpu, PLAIN, SLOWER, mode="cold")
-    assert timed_blocks(gpu)[-4:] == [[PLAIN, SLOWER], [SLOWER, PLAIN]] * 2
+    # Four blocks of three launches per arm: two arms end one block and begin the next.
+    expected = [(PLAIN, 3), (SLOWER, 6), (PLAIN, 6), (SLOWER, 6), (PLAIN, 3)]
+    assert launches_in_a_row(gpu)[-5:] == expected
 
 
 def test_the_times_of_each_arm_are_its_own(gpu: MadeUpGpu) -> None:
@@ -74,7 +82,7 @@ def test_short_arms_are_timed_in_batches_of_one_size(gpu: MadeUpGpu) -> None:
     assert found["mode"] == "batch"
     assert [arm["median_ns"] for arm in found["arms"]] == [960.0, 1920.0, 2880.0]
     assert found["launches"] * 2880 >= 200_000
-    replays = timed_blocks(gpu)[-4 * 3 * len(BATCHED) :]  # each is held back on its own
+    replays = timed_alone(gpu)[-4 * 3 * len(BATCHED) :]
     assert replays == [[name] for name in [*BATCHED, *reversed(BATCHED)] * 2 for _ in range(3)]
 
 

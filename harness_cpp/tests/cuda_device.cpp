@@ -115,3 +115,22 @@ TEST("a fault of the harness's own kernels is not blamed on the kernel that was 
   CHECK(says(fault, "No kernel is to blame"));
   CHECK(fault.ends_process);
 }
+
+TEST("a request that runs out of memory half way leaves all of it to the next") {
+  const Gpu gpu(Settings{{"MEMORY_BYTES", std::to_string(64 << 20)}});
+  const std::uint64_t free_bytes = gpu.free_bytes();
+  const int handles = gpu.made_up().open_handles();
+  for (const std::uint64_t guard_bytes : {0, 256}) {
+    const FaultDetail fault = fault_of([&] {
+      const auto device = cuda::make_cuda_device(gpu.context(), "cuda:0");
+      for (const char* name : {"x", "y", "z"}) {
+        BufferSpec spec = buffer_of(name, 24 << 20);
+        spec.guard_bytes = guard_bytes;
+        device->create_buffer(spec);
+      }
+    });
+    CHECK(FaultKind::out_of_memory == fault.kind);
+    CHECK_EQUAL(free_bytes, gpu.free_bytes());
+    CHECK_EQUAL(handles, gpu.made_up().open_handles());
+  }
+}

@@ -45,7 +45,9 @@ TEST("a result becomes a fault with its kind, and says whether the process must 
        {Row{1, FaultKind::launch_error, false}, Row{2, FaultKind::out_of_memory, false},
         Row{700, FaultKind::illegal_address, true}, Row{701, FaultKind::invalid_launch, false},
         Row{702, FaultKind::timeout, true}, Row{710, FaultKind::trap, true},
-        Row{716, FaultKind::misaligned, true}, Row{719, FaultKind::trap, true}}) {
+        Row{716, FaultKind::misaligned, true}, Row{719, FaultKind::trap, true},
+        Row{220, FaultKind::no_device, true}, Row{226, FaultKind::launch_error, true},
+        Row{721, FaultKind::launch_error, true}, Row{810, FaultKind::no_device, true}}) {
     const FaultDetail fault = fault_of([&] { driver.check(row.result, "launch of 'k'"); });
     CHECK(row.kind == fault.kind);
     CHECK_EQUAL(row.ends, fault.ends_process);

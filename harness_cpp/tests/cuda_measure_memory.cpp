@@ -19,7 +19,7 @@ Timing measure_within(std::uint64_t memory_mib, const MeasureSpec& how) {
   memory.write("x", bytes_of(std::vector<float>(kMib, 1)));
   memory.create(buffer_of("y", 4, Access::write));
   const LaunchSpec launch = launch_of("copies_takes_64000_ns", 1);
-  return cuda::measure(gpu.context(), memory, {module.function(launch.entry), launch}, how);
+  return cuda::measure(gpu.context(), memory, {{module.function(launch.entry)}, launch}, how);
 }
 
 MeasureSpec with_other_contents(int count) {
@@ -57,4 +57,26 @@ TEST("memory for the outputs that are kept comes before other contents") {
   CHECK_EQUAL(2, some.contents);
   CHECK(some.captured.has_value());
   CHECK(some.notes.at(0).find("1 of 4") != std::string::npos);
+}
+
+TEST("a measurement that runs out of memory, whenever, gives back all it took") {
+  for (std::uint64_t memory_mib = 6; memory_mib < 46; memory_mib += 2) {
+    const Gpu gpu(Settings{{"MEMORY_BYTES", std::to_string(memory_mib * kMib)}});
+    const cuda::LoadedModule module(gpu.context(), module_of("copies_takes_64000_ns"));
+    cuda::Memory memory(gpu.context());
+    memory.create(buffer_of("x", 4 * kMib, Access::read));
+    memory.create(buffer_of("y", 4, Access::write));
+    const std::uint64_t free_bytes = gpu.free_bytes();
+    const int handles = gpu.made_up().open_handles();
+    const LaunchSpec launch = launch_of("copies_takes_64000_ns", 1);
+    MeasureSpec how = with_other_contents(0);
+    how.held_out = Contents{};
+    how.capture = {"y"};
+    const FaultDetail fault = fault_of([&] {
+      (void)cuda::measure(gpu.context(), memory, {{module.function(launch.entry)}, launch}, how);
+    });
+    CHECK(FaultKind::out_of_memory == fault.kind);
+    CHECK_EQUAL(free_bytes, gpu.free_bytes());
+    CHECK_EQUAL(handles, gpu.made_up().open_handles());
+  }
 }

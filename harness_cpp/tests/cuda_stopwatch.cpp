@@ -17,7 +17,6 @@ cuda::Shot empties(const Gpu& gpu, int kernels) {
       enqueue_helper(gpu.context(), gpu.context().helper(cuda::kEmptyKernel), 1, 32, {});
     }
   };
-  shot.operations = kernels + 2;
   return shot;
 }
 
@@ -71,4 +70,17 @@ TEST("a fault that shows while more is queued is the fault of the work, not of w
   const FaultDetail fault = fault_of([&] { stopwatch.run({faulting, empties(gpu, 2000)}); });
   CHECK(FaultKind::illegal_address == fault.kind);
   CHECK(says(fault, "timed launch of 'faults_700'"));
+}
+
+TEST("a kernel is loaded before it is launched, so that loading holds no sample up") {
+  const Gpu gpu;
+  const cuda::LoadedModule module(gpu.context(), module_of("does_nothing_loads_late"));
+  const LaunchSpec spec = launch_of("does_nothing_loads_late", 0);
+  const cuda::KernelLaunch launch(gpu.context(), module.function(spec.entry), spec,
+                                  [](const std::string&) { return cuda::DevicePointer{0}; });
+  cuda::Stopwatch stopwatch(gpu.context(), "a test");
+  cuda::Shot shot;
+  shot.timed = [&] { launch.enqueue(); };
+  (void)stopwatch.time({shot});
+  CHECK(!stopwatch.waited_for_host());
 }

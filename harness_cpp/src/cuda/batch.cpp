@@ -36,8 +36,6 @@ std::map<std::string, Sharing> sharing_of(const Memory& memory, const LaunchSpec
 Shot replay_of(const Graph& graph) {
   Shot shot;
   shot.timed = [&graph] { graph.replay(); };
-  // One replay at a time: those that follow each other directly share an error of 0.2 % (H200).
-  shot.operations = kMostQueued;
   return shot;
 }
 
@@ -94,28 +92,33 @@ void BatchCopies::enqueue_restore(int copy, int content) const {
 
 BatchArm::BatchArm(const Bench& bench, const Arm& arm, const std::vector<DevicePointer>& slabs,
                    int launches) {
-  std::vector<KernelLaunch> on_slabs;
-  on_slabs.reserve(slabs.size());
-  for (const DevicePointer slab : slabs) {
-    on_slabs.emplace_back(bench.context, arm.function, arm.spec, bench.images.pointers_in(slab));
-  }
-  m_graph = std::make_unique<Graph>(bench.context, "launches of '" + arm.spec.entry + "'", [&] {
-    for (int i = 0; i < launches; ++i) {
-      on_slabs[static_cast<std::size_t>(i) % on_slabs.size()].enqueue();
+  for (const FunctionHandle function : arm.loaded) {
+    std::vector<KernelLaunch> on_slabs;
+    on_slabs.reserve(slabs.size());
+    for (const DevicePointer slab : slabs) {
+      on_slabs.emplace_back(bench.context, function, arm.spec, bench.images.pointers_in(slab));
     }
-  });
-  bench.stopwatch.run({shot()});
+    m_graphs.push_back(
+        std::make_unique<Graph>(bench.context, "launches of '" + arm.spec.entry + "'", [&] {
+          for (int i = 0; i < launches; ++i) {
+            on_slabs[static_cast<std::size_t>(i) % on_slabs.size()].enqueue();
+          }
+        }));
+    bench.stopwatch.run({replay_of(*m_graphs.back())});
+  }
 }
 
-Shot BatchArm::shot() const { return replay_of(*m_graph); }
+Shot BatchArm::shot(int turn) const {
+  return replay_of(*m_graphs[static_cast<std::size_t>(turn) % m_graphs.size()]);
+}
 
 double graph_estimate_ns(Bench& bench, const Arm& arm, double cold_ns) {
   const double wanted = std::ceil(kPilotNs / std::max(cold_ns, 1.0));
   const int launches = static_cast<int>(std::clamp(wanted, 1.0, double{kPilotLaunches}));
   const DevicePointer slab = bench.places.front();
   bench.images.enqueue_restore(0, slab);
-  const BatchArm pilot(bench, arm, {slab}, launches);
-  const std::vector<Shot> shots(kPilotReplays, pilot.shot());
+  const BatchArm pilot(bench, {{arm.function(0)}, arm.spec}, {slab}, launches);
+  const std::vector<Shot> shots(kPilotReplays, pilot.shot(0));
   return median(bench.stopwatch.time(shots).elapsed_ns) / launches;
 }
 

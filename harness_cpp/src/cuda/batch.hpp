@@ -39,17 +39,18 @@ class BatchCopies {
   std::vector<DevicePointer> m_slabs;
 };
 
-// A graph of launches of one kernel, on each of `slabs` in turn; making it replays it once.
+// Launches of one kernel on each of `slabs` in turn: a graph for each time it is loaded. Making one
+// replays it once.
 class BatchArm {
  public:
   BatchArm(const Bench& bench, const Arm& arm, const std::vector<DevicePointer>& slabs,
            int launches);
 
-  // One replay; the elapsed time is that of all launches.
-  [[nodiscard]] Shot shot() const;
+  // One replay of the graph whose turn it is; the elapsed time is that of all launches.
+  [[nodiscard]] Shot shot(int turn) const;
 
  private:
-  std::unique_ptr<Graph> m_graph;
+  std::vector<std::unique_ptr<Graph>> m_graphs;
 };
 
 // What one launch takes in a graph of few, which is how many a batch needs. `cold_ns` is an

@@ -9,7 +9,7 @@ namespace cudaopt::cuda {
 namespace {
 
 constexpr unsigned kMapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP
-// Queueing 900 operations takes the host 4 ms; the rest is for a host that is busy with something
+// Queueing a sample takes the host some 20 us; the rest is for a host that is busy with something
 // else. It must stay well below any watchdog.
 constexpr std::uint64_t kTimeoutNs = 1'000'000'000;
 

@@ -1,5 +1,7 @@
 #include "cuda/cold.hpp"
 
+#include <algorithm>
+
 #include "statistics.hpp"
 
 namespace cudaopt::cuda {
@@ -9,11 +11,12 @@ constexpr int kEstimateSamples = 5;
 
 }  // namespace
 
-ColdArm::ColdArm(const Bench& bench, const Arm& arm) : m_bench(bench) {
-  for (const DevicePointer place : bench.places) {
+ColdArm::ColdArm(const Bench& bench, const Arm& arm)
+    : m_bench(bench), m_times_loaded(arm.loaded.size()) {
+  for (std::size_t i = 0; i < std::max(bench.places.size(), m_times_loaded); ++i) {
     for (const std::uint64_t shift : {std::uint64_t{0}, kShiftBytes}) {
-      const DevicePointer slab = place + shift;
-      m_places.push_back({slab, KernelLaunch(bench.context, arm.function, arm.spec,
+      const DevicePointer slab = bench.places[i % bench.places.size()] + shift;
+      m_places.push_back({slab, KernelLaunch(bench.context, arm.function(i), arm.spec,
                                              bench.images.pointers_in(slab))});
     }
   }
@@ -30,6 +33,14 @@ Shot ColdArm::shot(const Draw& draw) const {
   return shot;
 }
 
+std::vector<Shot> ColdArm::loading_shots() const {
+  std::vector<Shot> shots;
+  for (std::size_t i = 0; i < m_times_loaded; ++i) {
+    shots.push_back(shot({0, static_cast<int>(i), false}));
+  }
+  return shots;
+}
+
 Shot ColdArm::checked_shot(const Draw& draw, const SpotCheck& check) const {
   Shot checked = shot({check.content(), draw.place, draw.shifted});
   const DevicePointer slab = place_of(draw).slab;
@@ -38,7 +49,7 @@ Shot ColdArm::checked_shot(const Draw& draw, const SpotCheck& check) const {
 }
 
 const ColdArm::Place& ColdArm::place_of(const Draw& draw) const {
-  const std::size_t place = static_cast<std::size_t>(draw.place) % m_bench.places.size();
+  const std::size_t place = static_cast<std::size_t>(draw.place) % (m_places.size() / 2);
   return m_places[2 * place + (draw.shifted ? 1 : 0)];
 }
 

@@ -58,6 +58,7 @@ void resolve_modules(void* library, DriverFunctions& functions) {
   resolve(library, "cuModuleGetFunction", functions.module_get_function);
   resolve(library, "cuFuncGetAttribute", functions.function_get_attribute);
   resolve(library, "cuFuncSetAttribute", functions.function_set_attribute);
+  resolve_if_there(library, "cuFuncLoad", functions.function_load);
   resolve_if_there(library, "cuFuncGetParamInfo", functions.function_get_parameter);
   resolve(library, "cuLaunchKernel", functions.launch_kernel);
 }

@@ -72,7 +72,8 @@ struct DriverFunctions {
   Result (*module_get_function)(FunctionHandle*, ModuleHandle, const char*);
   Result (*function_get_attribute)(int*, int attribute, FunctionHandle);
   Result (*function_set_attribute)(FunctionHandle, int attribute, int);
-  // Null on drivers before 12.4.
+  // These two are null on drivers before 12.4.
+  Result (*function_load)(FunctionHandle);
   Result (*function_get_parameter)(FunctionHandle, std::size_t index, std::size_t* offset,
                                    std::size_t* bytes);
   Result (*memory_get_info)(std::size_t* free, std::size_t* total);

@@ -15,8 +15,8 @@
 namespace cudaopt::cuda {
 namespace {
 
-// What sample `launch` of `arm` within a block is.
-using ShotOf = std::function<Shot(std::size_t arm, int launch)>;
+// What sample `launch` of `arm` within `block` is.
+using ShotOf = std::function<Shot(int block, std::size_t arm, int launch)>;
 
 // Everything several kernels are timed with. Deques: the arms stay where they are.
 class Interleaving {
@@ -47,7 +47,12 @@ class Interleaving {
 void Interleaving::warm_up() {
   WarmupSpec all = m_how.warmup;
   all.launches = std::max(all.launches, 1) * static_cast<int>(m_arms.size());
-  cuda::warm_up(m_bench.stopwatch, all, [this](int launch) {
+  std::vector<Shot> loading;
+  for (const ColdArm& arm : m_cold) {
+    const std::vector<Shot> shots = arm.loading_shots();
+    loading.insert(loading.end(), shots.begin(), shots.end());
+  }
+  cuda::warm_up(m_bench.stopwatch, all, loading, [this](int launch) {
     return m_cold[static_cast<std::size_t>(launch) % m_cold.size()].shot({});
   });
 }
@@ -78,8 +83,9 @@ std::optional<BatchPlan> Interleaving::plan() {
 }
 
 InterleavedTiming Interleaving::time_cold() {
-  InterleavedTiming timing = time_blocks(
-      [this](std::size_t arm, int launch) { return m_cold[arm].shot(draw_of(launch, {})); });
+  InterleavedTiming timing = time_blocks([this](int block, std::size_t arm, int launch) {
+    return m_cold[arm].shot(draw_of(block * m_how.launches + launch, {}));
+  });
   timing.mode = SamplingMode::cold;
   return timing;
 }
@@ -88,13 +94,10 @@ InterleavedTiming Interleaving::time_batch(const BatchPlan& plan) {
   const BatchCopies copies(m_bench, plan.copies, {});
   std::deque<BatchArm> batches;
   for (const Arm& arm : m_arms) batches.emplace_back(m_bench, arm, copies.slabs(), plan.launches);
-  InterleavedTiming timing = time_blocks([&](std::size_t arm, int launch) {
-    Shot shot = batches[arm].shot();
+  InterleavedTiming timing = time_blocks([&](int block, std::size_t arm, int launch) {
+    Shot shot = batches[arm].shot(block);
     // The first replay after another arm finds that one's leavings in the caches: not timed.
-    if (launch == 0) {
-      shot.prepare = shot.timed;
-      shot.operations *= 2;
-    }
+    if (launch == 0) shot.prepare = shot.timed;
     return shot;
   });
   timing.mode = SamplingMode::batch;
@@ -119,7 +122,8 @@ void Interleaving::time_block(int block, const ShotOf& shot_of, InterleavedTimin
   const std::vector<std::size_t> order = arm_order(block, m_arms.size());
   std::vector<Shot> shots;
   for (const std::size_t arm : order) {
-    for (int launch = 0; launch < m_how.launches; ++launch) shots.push_back(shot_of(arm, launch));
+    for (int launch = 0; launch < m_how.launches; ++launch)
+      shots.push_back(shot_of(block, arm, launch));
   }
   m_bench.flush.reset_persisting_lines();
   const TimedBlock timed = m_bench.stopwatch.time(shots);

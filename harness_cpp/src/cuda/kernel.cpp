@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/result.hpp"
 #include "launch_limits.hpp"
 
 namespace cudaopt::cuda {
@@ -34,7 +35,7 @@ void check_arguments(const Driver& driver, FunctionHandle function, const Launch
   std::size_t count = 0, offset = 0, bytes = 0;
   for (;; ++count) {
     const Result found = driver->function_get_parameter(function, count, &offset, &bytes);
-    if (found == kInvalidValue) break;  // there are no more
+    if (found != 0 && !meaning_of(found).ends_process) break;  // there are no more
     driver.check_own_work(found, "the parameters of '" + spec.entry + "'");
     if (count < values.size() && values[count].size() != bytes) {
       refuse_launch(spec, "parameter " + std::to_string(count) + " has " + std::to_string(bytes) +
@@ -92,6 +93,10 @@ FunctionHandle LoadedModule::function(const std::string& lowered_entry) const {
                 "the cubin of module '" + m_name + "' has no kernel '" + lowered_entry + "'.");
   }
   driver.check(found, "kernel '" + lowered_entry + "'");
+  // Else the driver may put loading its code off until a launch, one that is timed perhaps.
+  if (driver->function_load != nullptr) {
+    driver.check(driver->function_load(function), "loading kernel '" + lowered_entry + "'");
+  }
   return function;
 }
 

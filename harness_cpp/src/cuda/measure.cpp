@@ -74,9 +74,9 @@ void Recipe::prepare_check(const Context& context) {
 }
 
 void Recipe::warm_up() {
-  m_timing.warmup_launches = cuda::warm_up(m_bench.stopwatch, m_how.warmup, [this](int launch) {
-    return m_cold.shot(draw_of(launch, m_others));
-  });
+  const auto shot = [this](int launch) { return m_cold.shot(draw_of(launch, m_others)); };
+  m_timing.warmup_launches =
+      cuda::warm_up(m_bench.stopwatch, m_how.warmup, m_cold.loading_shots(), shot);
 }
 
 void Recipe::time_cold() {
@@ -134,7 +134,7 @@ std::optional<BatchPlan> Recipe::plan() {
 
 // The checked replay starts from the contents of the check in copy 0, and the others do not.
 Shot Recipe::batch_shot(const BatchArm& arm, const BatchCopies& copies, int sample) const {
-  Shot shot = arm.shot();
+  Shot shot = arm.shot(sample);
   if (!m_check || m_check->sample() != sample) return shot;
   shot.prepare = [&] { copies.enqueue_restore(0, m_check->content()); };
   shot.finish = [&] {

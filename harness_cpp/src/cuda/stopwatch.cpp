@@ -10,21 +10,15 @@ void enqueue_if_any(const std::function<void()>& work) {
   if (work) work();
 }
 
-// Of the shots from `first` on, the end of those that can be queued together.
-const Shot* end_of_queue(const Shot* first, const Shot* last) {
-  int operations = 0;
-  const Shot* end = first;
-  while (end != last && (end == first || operations + end->operations <= kMostQueued)) {
-    operations += end->operations;
-    ++end;
-  }
-  return end;
-}
-
 }  // namespace
 
 Stopwatch::Stopwatch(const Context& context, std::string what)
-    : m_context(context), m_what(std::move(what)), m_hold(context), m_clock(context) {
+    : m_context(context),
+      m_what(std::move(what)),
+      m_hold(context),
+      m_clock(context),
+      m_start(context),
+      m_end(context) {
   {
     const BlockingKernel::Held held(m_hold);
   }
@@ -35,11 +29,8 @@ Stopwatch::Stopwatch(const Context& context, std::string what)
 
 TimedBlock Stopwatch::time(const std::vector<Shot>& shots) {
   TimedBlock block;
-  const Shot *next = shots.data(), *last = shots.data() + shots.size();
-  while (next != last) {
-    const Shot* end = end_of_queue(next, last);
-    time_together(next, end, block);
-    next = end;
+  for (const Shot& shot : shots) {
+    block.elapsed_ns.push_back(time_one(shot, &shot == &shots.front(), &shot == &shots.back()));
   }
   block.sm_clock_mhz = m_clock.mhz();
   return block;
@@ -65,34 +56,21 @@ void Stopwatch::queue_blaming_work(const std::function<void()>& queue) const {
   }
 }
 
-void Stopwatch::time_together(const Shot* first, const Shot* last, TimedBlock& block) {
-  while (m_events.size() < static_cast<std::size_t>(last - first)) {
-    m_events.push_back(std::make_unique<Pair>(m_context));
-  }
+double Stopwatch::time_one(const Shot& shot, bool is_first, bool is_last) {
   queue_blaming_work([&] {
     std::optional<BlockingKernel::Held> held;
     if (!m_waited_for_host) held.emplace(m_hold);
-    if (block.elapsed_ns.empty()) m_clock.enqueue_start();
-    enqueue(first, last);
-    m_clock.enqueue_end();  // the last one of a block counts
+    if (is_first) m_clock.enqueue_start();
+    enqueue_if_any(shot.prepare);
+    m_start.enqueue();
+    shot.timed();
+    m_end.enqueue();
+    enqueue_if_any(shot.finish);
+    if (is_last) m_clock.enqueue_end();
   });
   m_context.synchronize(m_what);
   m_waited_for_host = m_waited_for_host || m_hold.timed_out();
-  for (std::ptrdiff_t i = 0; i < last - first; ++i) {
-    const Pair& pair = *m_events[static_cast<std::size_t>(i)];
-    block.elapsed_ns.push_back(pair.end.elapsed_ns_since(pair.start));
-  }
-}
-
-void Stopwatch::enqueue(const Shot* first, const Shot* last) {
-  for (const Shot* shot = first; shot != last; ++shot) {
-    const Pair& pair = *m_events[static_cast<std::size_t>(shot - first)];
-    enqueue_if_any(shot->prepare);
-    pair.start.enqueue();
-    shot->timed();
-    pair.end.enqueue();
-    enqueue_if_any(shot->finish);
-  }
+  return m_end.elapsed_ns_since(m_start);
 }
 
 }  // namespace cudaopt::cuda

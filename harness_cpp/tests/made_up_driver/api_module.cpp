@@ -19,6 +19,7 @@ using namespace made_up;
 
 struct Module {
   std::string image;
+  Gpu* gpu = nullptr;
   std::map<std::string, std::shared_ptr<Function>> functions;
 };
 
@@ -118,13 +119,14 @@ Result cuModuleLoadData(Module** module, const void* image) {
     return settings().own_module;
   if (contains(text, "not an image")) return kInvalidImage;
   if (contains(text, "for another architecture")) return kNoBinaryForGpu;
-  *module = new Module{text, {}};
+  *module = new Module{text, current_gpu(), {}};
   ++open_handles();
   return kSuccess;
 }
 
 Result cuModuleUnload(Module* module) {
   MADE_UP_READY_OUTSIDE_CAPTURE();
+  if (module->gpu != current_gpu()) return kInvalidContext;
   if (const Result result = drain_all(); result != kSuccess) return result;
   log("unload of a module");
   delete module;
@@ -166,6 +168,12 @@ Result cuFuncSetAttribute(Function* function, int attribute, int value) {
   return kSuccess;
 }
 
+Result cuFuncLoad(Function* function) {
+  MADE_UP_READY();
+  function->is_loaded = true;
+  return kSuccess;
+}
+
 Result cuFuncGetParamInfo(Function* function, std::size_t index, std::size_t* offset,
                           std::size_t* bytes) {
   MADE_UP_READY();
@@ -190,7 +198,7 @@ Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz,
   launch.shared_bytes = shared_bytes;
   if (extra != nullptr || !fits(launch)) return kInvalidValue;
   if (const Result refused = refusal(function->name); refused != kSuccess) return refused;
-  if (waits_for_gpu(function->name)) {
+  if (waits_for_gpu(*function)) {
     if (const Result result = drain_all(); result != kSuccess) return result;
   }
   take_values(launch, parameters);

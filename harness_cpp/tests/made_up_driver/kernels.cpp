@@ -180,7 +180,10 @@ Result refusal(const std::string& name) {
   return static_cast<Result>(number_after(name, "refuses_", kSuccess));
 }
 
-bool waits_for_gpu(const std::string& name) { return contains(name, "waits_for_gpu"); }
+bool waits_for_gpu(const Function& function) {
+  return contains(function.name, "waits_for_gpu") ||
+         (contains(function.name, "loads_late") && !function.is_loaded);
+}
 
 std::uint64_t duration_ns(const std::string& name) {
   return number_after(name, "takes_", is_ours(name) ? kHelperNs : kUsualNs);

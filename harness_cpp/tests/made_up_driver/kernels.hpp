@@ -18,6 +18,7 @@ struct Function {
   explicit Function(std::string of) : name(std::move(of)) {}
 
   std::string name;
+  bool is_loaded = false;               // its code, which the driver may put off
   int dynamic_shared_bytes = 48 << 10;  // the most it may be launched with
   std::vector<float> remembered;
 };
@@ -35,8 +36,8 @@ struct Launch {
 [[nodiscard]] std::vector<std::uint64_t> parameter_bytes(const std::string& name);
 // What cuLaunchKernel answers at once: the number in `refuses_701`.
 [[nodiscard]] Result refusal(const std::string& name);
-// Whether launching it waits for the GPU, as loading its code might: `waits_for_gpu`.
-[[nodiscard]] bool waits_for_gpu(const std::string& name);
+// Whether launching it waits for the GPU: `waits_for_gpu`, and `loads_late` until it is loaded.
+[[nodiscard]] bool waits_for_gpu(const Function& function);
 // The number in `takes_960_ns`; without one, 5000.
 [[nodiscard]] std::uint64_t duration_ns(const std::string& name);
 // x[0], which tells contents apart; empty where there is none.
