@@ -92,12 +92,12 @@ def test_one_long_arm_has_all_timed_cold(gpu: MadeUpGpu) -> None:
     assert [arm["median_ns"] for arm in found["arms"]] == [960.0, 64000.0]
 
 
-def test_arms_read_the_same_inputs_and_write_outputs_of_their_own(gpu: MadeUpGpu) -> None:
+def test_arms_that_differ_in_their_outputs_names_alone_take_turns_on_the_same_memory(gpu: MadeUpGpu) -> None:
     timing(gpu, PLAIN, SLOWER)
     inputs = [{line.split()[5] for line in gpu.launches(name)} for name in (PLAIN, SLOWER)]
     outputs = [{line.split()[6] for line in gpu.launches(name)} for name in (PLAIN, SLOWER)]
     assert inputs[0] == inputs[1]
-    assert outputs[0].isdisjoint(outputs[1])
+    assert outputs[0] == outputs[1]
 
 
 def test_interleaving_leaves_the_buffers_as_it_found_them(gpu: MadeUpGpu) -> None:

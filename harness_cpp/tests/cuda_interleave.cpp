@@ -18,7 +18,7 @@ struct SideBySide {
       LaunchSpec spec = launch_of(kernel, 16);
       spec.arguments[1].buffer = "y" + std::to_string(arms.size());
       memory.create(buffer_of(spec.arguments[1].buffer, 64, Access::write));
-      arms.push_back({{modules.back()->function(kernel)}, spec});
+      arms.push_back({modules.back()->function(kernel), spec});
     }
   }
 

@@ -23,7 +23,7 @@ MeasureSpec quickly(SamplingMode mode = SamplingMode::automatic) {
 struct Timed {
   explicit Timed(const std::string& kernel, Settings settings = {})
       : gpu(std::move(settings)), module(gpu.context(), module_of(kernel)), memory(gpu.context()) {
-    arm = {{module.function(kernel)}, launch_of(kernel, kCount)};
+    arm = {module.function(kernel), launch_of(kernel, kCount)};
     memory.create(buffer_of("x", 4 * kCount, Access::read));
     memory.create(buffer_of("y", 4 * kCount, Access::write));
     memory.write("x", bytes_of(std::vector<float>(kCount, 1)));

@@ -33,7 +33,7 @@ def test_a_replay_gives_the_outputs_and_a_measured_latency(
     )
     assert request is not None
     command = {
-        "cudaopt": [*CUDAOPT, "replay", str(request)],
+        "cudaopt": [*CUDAOPT, "replay", "--json", str(request)],
         "harness": [str(locate()), "run", str(request), "--nvrtc", cuda.toolchain.nvrtc],
     }[through]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)

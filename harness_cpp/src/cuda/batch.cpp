@@ -64,14 +64,14 @@ BatchNeeds batch_needs(const Bench& bench) {
   needs.tick_ns = bench.tick_ns;
   needs.l2_bytes = gpu.l2_bytes;
   needs.free_bytes = gpu.free_bytes;
-  needs.footprint_bytes = bench.images.layout().footprint_bytes;
-  needs.copy_bytes = bench.images.layout().slab_bytes();
+  needs.footprint_bytes = bench.images.front().layout().footprint_bytes;
+  needs.copy_bytes = bench.slab_bytes();
   return needs;
 }
 
 BatchCopies::BatchCopies(const Bench& bench, int copies, std::vector<int> other_contents)
     : m_bench(bench), m_other_contents(std::move(other_contents)) {
-  const std::uint64_t slab_bytes = bench.images.layout().slab_bytes();
+  const std::uint64_t slab_bytes = bench.slab_bytes();
   const auto count = static_cast<std::uint64_t>(copies);
   m_memory = allocate_plain(bench.context, count * slab_bytes,
                             "the copies of the buffers that a batch rotates over");
@@ -87,38 +87,33 @@ void BatchCopies::enqueue_restore(int copy) const {
 }
 
 void BatchCopies::enqueue_restore(int copy, int content) const {
-  m_bench.images.enqueue_restore(content, m_slabs[static_cast<std::size_t>(copy)]);
+  m_bench.images.front().enqueue_restore(content, m_slabs[static_cast<std::size_t>(copy)]);
 }
 
-BatchArm::BatchArm(const Bench& bench, const Arm& arm, const std::vector<DevicePointer>& slabs,
-                   int launches) {
-  for (const FunctionHandle function : arm.loaded) {
-    std::vector<KernelLaunch> on_slabs;
-    on_slabs.reserve(slabs.size());
-    for (const DevicePointer slab : slabs) {
-      on_slabs.emplace_back(bench.context, function, arm.spec, bench.images.pointers_in(slab));
-    }
-    m_graphs.push_back(
-        std::make_unique<Graph>(bench.context, "launches of '" + arm.spec.entry + "'", [&] {
-          for (int i = 0; i < launches; ++i) {
-            on_slabs[static_cast<std::size_t>(i) % on_slabs.size()].enqueue();
-          }
-        }));
-    bench.stopwatch.run({replay_of(*m_graphs.back())});
+BatchArm::BatchArm(const Bench& bench, const Images& images, const Arm& arm,
+                   const std::vector<DevicePointer>& slabs, int launches) {
+  std::vector<KernelLaunch> on_slabs;
+  on_slabs.reserve(slabs.size());
+  for (const DevicePointer slab : slabs) {
+    on_slabs.emplace_back(bench.context, arm.function, arm.spec, images.pointers_in(slab));
   }
+  m_graph = std::make_unique<Graph>(bench.context, "launches of '" + arm.spec.entry + "'", [&] {
+    for (int i = 0; i < launches; ++i) {
+      on_slabs[static_cast<std::size_t>(i) % on_slabs.size()].enqueue();
+    }
+  });
+  bench.stopwatch.run({shot()});
 }
 
-Shot BatchArm::shot(int turn) const {
-  return replay_of(*m_graphs[static_cast<std::size_t>(turn) % m_graphs.size()]);
-}
+Shot BatchArm::shot() const { return replay_of(*m_graph); }
 
-double graph_estimate_ns(Bench& bench, const Arm& arm, double cold_ns) {
+double graph_estimate_ns(Bench& bench, const Images& images, const Arm& arm, double cold_ns) {
   const double wanted = std::ceil(kPilotNs / std::max(cold_ns, 1.0));
   const int launches = static_cast<int>(std::clamp(wanted, 1.0, double{kPilotLaunches}));
   const DevicePointer slab = bench.places.front();
-  bench.images.enqueue_restore(0, slab);
-  const BatchArm pilot(bench, {{arm.function(0)}, arm.spec}, {slab}, launches);
-  const std::vector<Shot> shots(kPilotReplays, pilot.shot(0));
+  images.enqueue_restore(0, slab);
+  const BatchArm pilot(bench, images, arm, {slab}, launches);
+  const std::vector<Shot> shots(kPilotReplays, pilot.shot());
   return median(bench.stopwatch.time(shots).elapsed_ns) / launches;
 }
 

@@ -22,7 +22,8 @@ namespace cudaopt::cuda {
 // As of now.
 [[nodiscard]] BatchNeeds batch_needs(const Bench& bench);
 
-// Copies of the buffers, restored, with contents that alternate as those of cold samples do.
+// Copies of the buffers of the first arm, restored, with contents that alternate as those of cold
+// samples do.
 class BatchCopies {
  public:
   BatchCopies(const Bench& bench, int copies, std::vector<int> other_contents);
@@ -39,23 +40,23 @@ class BatchCopies {
   std::vector<DevicePointer> m_slabs;
 };
 
-// Launches of one kernel on each of `slabs` in turn: a graph for each time it is loaded. Making one
-// replays it once.
+// A graph of launches of one kernel, on each of `slabs` in turn; making it replays it once.
 class BatchArm {
  public:
-  BatchArm(const Bench& bench, const Arm& arm, const std::vector<DevicePointer>& slabs,
-           int launches);
+  BatchArm(const Bench& bench, const Images& images, const Arm& arm,
+           const std::vector<DevicePointer>& slabs, int launches);
 
-  // One replay of the graph whose turn it is; the elapsed time is that of all launches.
-  [[nodiscard]] Shot shot(int turn) const;
+  // One replay; the elapsed time is that of all launches.
+  [[nodiscard]] Shot shot() const;
 
  private:
-  std::vector<std::unique_ptr<Graph>> m_graphs;
+  std::unique_ptr<Graph> m_graph;
 };
 
 // What one launch takes in a graph of few, which is how many a batch needs. `cold_ns` is an
 // estimate that includes the launch.
-[[nodiscard]] double graph_estimate_ns(Bench& bench, const Arm& arm, double cold_ns);
+[[nodiscard]] double graph_estimate_ns(Bench& bench, const Images& images, const Arm& arm,
+                                       double cold_ns);
 
 // The median time of an empty kernel in a graph of so many.
 [[nodiscard]] double batch_floor_ns(Bench& bench, int launches);

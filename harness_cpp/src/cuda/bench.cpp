@@ -1,5 +1,6 @@
 #include "cuda/bench.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "cuda/sampling_plan.hpp"
@@ -16,13 +17,10 @@ std::string label_of(const std::vector<Arm>& arms) {
   return label;
 }
 
-std::set<std::string> buffers_of(const std::vector<Arm>& arms,
-                                 const std::vector<std::string>& others) {
+std::set<std::string> buffers_of(const Arm& arm, const std::vector<std::string>& others) {
   std::set<std::string> names(others.begin(), others.end());
-  for (const Arm& arm : arms) {
-    for (const Argument& argument : arm.spec.arguments) {
-      if (argument.kind == Argument::Kind::buffer) names.insert(argument.buffer);
-    }
+  for (const Argument& argument : arm.spec.arguments) {
+    if (argument.kind == Argument::Kind::buffer) names.insert(argument.buffer);
   }
   return names;
 }
@@ -35,14 +33,25 @@ Bench::Bench(const Context& on, const Memory& buffers, const std::vector<Arm>& a
       memory(buffers),
       stopwatch(on, label_of(arms)),
       flush(on),
-      images(on, buffers, buffers_of(arms, others)),
       tick_ns(event_tick_ns(on, stopwatch)) {
-  const std::uint64_t slab_bytes = images.layout().slab_bytes();
+  for (const Arm& arm : arms) images.emplace_back(on, buffers, buffers_of(arm, others));
+  const std::uint64_t slab_bytes = this->slab_bytes();
   const int count = place_count(slab_bytes, on.limits().gpu.value().free_bytes);
   m_slabs = allocate_plain(on, static_cast<std::uint64_t>(count) * slab_bytes, "timed launches");
   for (int i = 0; i < count; ++i) {
     places.push_back(m_slabs->base() + static_cast<std::uint64_t>(i) * slab_bytes);
   }
+}
+
+std::uint64_t Bench::slab_bytes() const {
+  std::uint64_t most = 0;
+  for (const Images& of_arm : images) most = std::max(most, of_arm.layout().slab_bytes());
+  return most;
+}
+
+bool Bench::arms_start_alike() const {
+  return std::all_of(images.begin(), images.end(),
+                     [this](const Images& of_arm) { return of_arm.starts_like(images.front()); });
 }
 
 }  // namespace cudaopt::cuda

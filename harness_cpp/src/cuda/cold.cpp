@@ -1,7 +1,5 @@
 #include "cuda/cold.hpp"
 
-#include <algorithm>
-
 #include "statistics.hpp"
 
 namespace cudaopt::cuda {
@@ -11,13 +9,13 @@ constexpr int kEstimateSamples = 5;
 
 }  // namespace
 
-ColdArm::ColdArm(const Bench& bench, const Arm& arm)
-    : m_bench(bench), m_times_loaded(arm.loaded.size()) {
-  for (std::size_t i = 0; i < std::max(bench.places.size(), m_times_loaded); ++i) {
+ColdArm::ColdArm(const Bench& bench, const Images& images, const Arm& arm)
+    : m_bench(bench), m_images(images) {
+  for (const DevicePointer place : bench.places) {
     for (const std::uint64_t shift : {std::uint64_t{0}, kShiftBytes}) {
-      const DevicePointer slab = bench.places[i % bench.places.size()] + shift;
-      m_places.push_back({slab, KernelLaunch(bench.context, arm.function(i), arm.spec,
-                                             bench.images.pointers_in(slab))});
+      const DevicePointer slab = place + shift;
+      m_places.push_back(
+          {slab, KernelLaunch(bench.context, arm.function, arm.spec, images.pointers_in(slab))});
     }
   }
 }
@@ -26,19 +24,11 @@ Shot ColdArm::shot(const Draw& draw) const {
   Shot shot;
   const Place& place = place_of(draw);
   shot.prepare = [this, draw, &place] {
-    m_bench.images.enqueue_restore(draw.content, place.slab);
+    m_images.enqueue_restore(draw.content, place.slab);
     m_bench.flush.enqueue();
   };
   shot.timed = [&place] { place.launch.enqueue(); };
   return shot;
-}
-
-std::vector<Shot> ColdArm::loading_shots() const {
-  std::vector<Shot> shots;
-  for (std::size_t i = 0; i < m_times_loaded; ++i) {
-    shots.push_back(shot({0, static_cast<int>(i), false}));
-  }
-  return shots;
 }
 
 Shot ColdArm::checked_shot(const Draw& draw, const SpotCheck& check) const {
@@ -49,7 +39,7 @@ Shot ColdArm::checked_shot(const Draw& draw, const SpotCheck& check) const {
 }
 
 const ColdArm::Place& ColdArm::place_of(const Draw& draw) const {
-  const std::size_t place = static_cast<std::size_t>(draw.place) % (m_places.size() / 2);
+  const std::size_t place = static_cast<std::size_t>(draw.place) % m_bench.places.size();
   return m_places[2 * place + (draw.shifted ? 1 : 0)];
 }
 

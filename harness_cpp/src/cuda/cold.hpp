@@ -13,11 +13,9 @@ namespace cudaopt::cuda {
 // Launches of one kernel on the bench's memory.
 class ColdArm {
  public:
-  ColdArm(const Bench& bench, const Arm& arm);
+  ColdArm(const Bench& bench, const Images& images, const Arm& arm);
 
   [[nodiscard]] Shot shot(const Draw& draw) const;
-  // One launch for each time the kernel is loaded.
-  [[nodiscard]] std::vector<Shot> loading_shots() const;
   // The same, on the contents that `check` is about, and its outputs are kept.
   [[nodiscard]] Shot checked_shot(const Draw& draw, const SpotCheck& check) const;
 
@@ -29,8 +27,8 @@ class ColdArm {
   [[nodiscard]] const Place& place_of(const Draw& draw) const;
 
   const Bench& m_bench;
-  std::size_t m_times_loaded;
-  std::vector<Place> m_places;  // pairs, plain and shifted
+  const Images& m_images;
+  std::vector<Place> m_places;  // of the bench, each plain and shifted
 };
 
 // The median of a few samples on contents 0.

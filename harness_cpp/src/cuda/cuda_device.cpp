@@ -23,10 +23,8 @@ class CudaDevice final : public Device {
   [[nodiscard]] DeviceLimits limits() const override { return m_context.limits(); }
 
   std::vector<std::string> load(const CompiledModule& module) override {
-    Loaded& loaded = m_modules[module.name];
-    loaded.copies.clear();
-    loaded.compiled = module;
-    loaded.copies.push_back(std::make_unique<LoadedModule>(m_context, module));
+    m_modules.erase(module.name);
+    m_modules.try_emplace(module.name, m_context, module);
     return {};
   }
 
@@ -50,9 +48,9 @@ class CudaDevice final : public Device {
 
   // Errors of a kernel show when it is waited for: after every launch, so that each has one cause.
   LaunchReport launch(const LaunchSpec& spec) override {
-    const KernelLaunch launch(
-        m_context, functions_of(spec, 1)[0], spec,
-        [this](const std::string& name) { return m_memory.find(name).pointer; });
+    const KernelLaunch launch(m_context, function_of(spec), spec, [this](const std::string& name) {
+      return m_memory.find(name).pointer;
+    });
     m_memory.protect_inputs();
     dirty_shared_memory(m_context);
     m_context.synchronize_own_work("our own kernels before the launch of '" + spec.entry + "'");
@@ -64,7 +62,7 @@ class CudaDevice final : public Device {
   Measurement measure(const LaunchSpec& spec, const MeasureSpec& how) override {
     Measurement measurement;
     measurement.kind = Measurement::Kind::measured;
-    measurement.timing = cuda::measure(m_context, m_memory, arm_of(spec), how);
+    measurement.timing = cuda::measure(m_context, m_memory, {function_of(spec), spec}, how);
     const Timing& timing = *measurement.timing;
     const auto& chosen = timing.mode == SamplingMode::batch ? timing.batch : timing.cold;
     measurement.median_ns = chosen.value().median_ns;
@@ -73,37 +71,19 @@ class CudaDevice final : public Device {
 
   InterleavedTiming interleave(const InterleaveSpec& spec) override {
     std::vector<Arm> arms;
-    for (const LaunchSpec& arm : spec.arms) arms.push_back(arm_of(arm));
+    for (const LaunchSpec& arm : spec.arms) arms.push_back({function_of(arm), arm});
     return cuda::interleave(m_context, m_memory, arms, spec);
   }
 
  private:
-  struct Loaded {
-    CompiledModule compiled;
-    std::vector<std::unique_ptr<LoadedModule>> copies;  // the first is the one that is launched
-  };
-
-  [[nodiscard]] std::vector<FunctionHandle> functions_of(const LaunchSpec& spec,
-                                                         std::size_t count) {
-    Loaded& loaded = m_modules.at(spec.module);
-    std::vector<FunctionHandle> functions;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i == loaded.copies.size()) {
-        loaded.copies.push_back(std::make_unique<LoadedModule>(m_context, loaded.compiled));
-      }
-      functions.push_back(loaded.copies[i]->function(spec.entry));
-    }
-    return functions;
-  }
-
-  [[nodiscard]] Arm arm_of(const LaunchSpec& spec) {
-    return {functions_of(spec, kTimesLoaded), spec};
+  [[nodiscard]] FunctionHandle function_of(const LaunchSpec& spec) const {
+    return m_modules.at(spec.module).function(spec.entry);
   }
 
   const Context& m_context;
   std::string m_description;
   Memory m_memory;
-  std::map<std::string, Loaded> m_modules;
+  std::map<std::string, LoadedModule> m_modules;
 };
 
 }  // namespace

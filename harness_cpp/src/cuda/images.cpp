@@ -42,7 +42,10 @@ void Images::make_first(const std::vector<const Buffer*>& owners) {
   m_images.push_back(allocate_plain(m_context, m_layout.slab_bytes(),
                                     "the contents that timed launches start from"));
   for (const Buffer* owner : owners) {
-    const DevicePointer to = m_images[0]->base() + m_layout.offsets.at(owner->spec.name);
+    const std::uint64_t offset = m_layout.offsets.at(owner->spec.name);
+    const DevicePointer to = m_images[0]->base() + offset;
+    m_parts.push_back({offset, owner->spec.bytes, owner->has_contents ? owner->spec.name : "",
+                       owner->has_contents ? std::vector<std::uint8_t>{} : owner->spec.poison});
     if (!owner->has_contents) {
       fill_async(m_context, to, owner->spec.bytes, owner->spec.poison);
     } else if (owner->spec.bytes > 0) {
@@ -51,6 +54,10 @@ void Images::make_first(const std::vector<const Buffer*>& owners) {
     }
   }
   m_context.synchronize_own_work("copying the buffers for timed launches");
+}
+
+bool Images::starts_like(const Images& other) const {
+  return m_layout.content_bytes == other.m_layout.content_bytes && m_parts == other.m_parts;
 }
 
 int Images::add(const Contents& changed) {

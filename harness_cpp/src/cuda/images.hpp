@@ -26,6 +26,8 @@ class Images {
   int add(const Contents& changed);
   [[nodiscard]] int count() const { return static_cast<int>(m_images.size()); }
   [[nodiscard]] const SlabLayout& layout() const { return m_layout; }
+  // Whether image 0 is byte for byte that of `other`: names may differ where there is only poison.
+  [[nodiscard]] bool starts_like(const Images& other) const;
 
   // Queues `slab` becoming what image `content` is.
   void enqueue_restore(int content, DevicePointer slab) const;
@@ -33,11 +35,23 @@ class Images {
   [[nodiscard]] PointerOf pointers_in(DevicePointer slab) const;
 
  private:
+  // What image 0 is made of.
+  struct Part {
+    std::uint64_t offset = 0, bytes = 0;
+    std::string contents_of;  // empty: poison
+    std::vector<std::uint8_t> poison;
+    bool operator==(const Part& other) const {
+      return offset == other.offset && bytes == other.bytes && contents_of == other.contents_of &&
+             poison == other.poison;
+    }
+  };
+
   void make_first(const std::vector<const Buffer*>& owners);
 
   const Context& m_context;
   SlabLayout m_layout;
   std::map<std::string, std::uint64_t> m_offsets;  // of owners and of aliases
+  std::vector<Part> m_parts;
   std::vector<std::unique_ptr<Allocation>> m_images;
 };
 

@@ -24,7 +24,9 @@ class Interleaving {
   Interleaving(const Context& context, const Memory& memory, const std::vector<Arm>& arms,
                const InterleaveSpec& how)
       : m_arms(arms), m_how(how), m_bench(context, memory, arms, {}) {
-    for (const Arm& arm : arms) m_cold.emplace_back(m_bench, arm);
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+      m_cold.emplace_back(m_bench, m_bench.images[i], arms[i]);
+    }
   }
 
   void warm_up();
@@ -47,17 +49,13 @@ class Interleaving {
 void Interleaving::warm_up() {
   WarmupSpec all = m_how.warmup;
   all.launches = std::max(all.launches, 1) * static_cast<int>(m_arms.size());
-  std::vector<Shot> loading;
-  for (const ColdArm& arm : m_cold) {
-    const std::vector<Shot> shots = arm.loading_shots();
-    loading.insert(loading.end(), shots.begin(), shots.end());
-  }
-  cuda::warm_up(m_bench.stopwatch, all, loading, [this](int launch) {
+  cuda::warm_up(m_bench.stopwatch, all, [this](int launch) {
     return m_cold[static_cast<std::size_t>(launch) % m_cold.size()].shot({});
   });
 }
 
 bool Interleaving::is_refused() const {
+  if (!m_bench.arms_start_alike()) return true;
   return std::any_of(m_arms.begin(), m_arms.end(), [this](const Arm& arm) {
     return !batch_refusal(m_bench.memory, arm.spec).empty();
   });
@@ -74,8 +72,10 @@ std::optional<BatchPlan> Interleaving::plan() {
     return std::nullopt;
   }
   const BatchNeeds needs = batch_needs(m_bench);
-  for (const Arm& arm : m_arms) {
-    slowest_ns = std::max(slowest_ns, graph_estimate_ns(m_bench, arm, slowest_cold_ns));
+  for (std::size_t i = 0; i < m_arms.size(); ++i) {
+    const double launch_ns =
+        graph_estimate_ns(m_bench, m_bench.images[i], m_arms[i], slowest_cold_ns);
+    slowest_ns = std::max(slowest_ns, launch_ns);
   }
   const BatchPlan batch = plan_batch(slowest_ns, needs);
   if (!batch_refusal(batch, needs).empty()) return std::nullopt;
@@ -93,9 +93,11 @@ InterleavedTiming Interleaving::time_cold() {
 InterleavedTiming Interleaving::time_batch(const BatchPlan& plan) {
   const BatchCopies copies(m_bench, plan.copies, {});
   std::deque<BatchArm> batches;
-  for (const Arm& arm : m_arms) batches.emplace_back(m_bench, arm, copies.slabs(), plan.launches);
-  InterleavedTiming timing = time_blocks([&](int block, std::size_t arm, int launch) {
-    Shot shot = batches[arm].shot(block);
+  for (std::size_t i = 0; i < m_arms.size(); ++i) {
+    batches.emplace_back(m_bench, m_bench.images[i], m_arms[i], copies.slabs(), plan.launches);
+  }
+  InterleavedTiming timing = time_blocks([&](int, std::size_t arm, int launch) {
+    Shot shot = batches[arm].shot();
     // The first replay after another arm finds that one's leavings in the caches: not timed.
     if (launch == 0) shot.prepare = shot.timed;
     return shot;

@@ -39,9 +39,12 @@ std::vector<int> add_others(Images& images, const std::vector<Contents>& others,
 class Recipe {
  public:
   Recipe(const Context& context, const Memory& memory, const Arm& arm, const MeasureSpec& how)
-      : m_arm(arm), m_how(how), m_bench(context, memory, {arm}, how.capture), m_cold(m_bench, arm) {
+      : m_arm(arm),
+        m_how(how),
+        m_bench(context, memory, {arm}, how.capture),
+        m_cold(m_bench, images(), arm) {
     prepare_check(context);
-    m_others = add_others(m_bench.images, how.contents, m_timing.notes);
+    m_others = add_others(images(), how.contents, m_timing.notes);
   }
 
   void warm_up();
@@ -52,6 +55,7 @@ class Recipe {
   [[nodiscard]] bool has_times() const { return m_timing.cold || m_timing.batch; }
 
  private:
+  [[nodiscard]] Images& images() { return m_bench.images.front(); }
   void prepare_check(const Context& context);
   [[nodiscard]] std::optional<BatchPlan> plan();
   [[nodiscard]] Shot batch_shot(const BatchArm& arm, const BatchCopies& copies, int sample) const;
@@ -69,14 +73,14 @@ class Recipe {
 // Before the other contents take what memory there is: these are needed.
 void Recipe::prepare_check(const Context& context) {
   if (!m_how.held_out && m_how.capture.empty()) return;
-  const int content = m_how.held_out ? m_bench.images.add(*m_how.held_out) : 0;
-  m_check.emplace(context, m_bench.images, content, m_how.samples);
+  const int content = m_how.held_out ? images().add(*m_how.held_out) : 0;
+  m_check.emplace(context, images(), content, m_how.samples);
 }
 
 void Recipe::warm_up() {
-  const auto shot = [this](int launch) { return m_cold.shot(draw_of(launch, m_others)); };
-  m_timing.warmup_launches =
-      cuda::warm_up(m_bench.stopwatch, m_how.warmup, m_cold.loading_shots(), shot);
+  m_timing.warmup_launches = cuda::warm_up(m_bench.stopwatch, m_how.warmup, [this](int launch) {
+    return m_cold.shot(draw_of(launch, m_others));
+  });
 }
 
 void Recipe::time_cold() {
@@ -99,7 +103,7 @@ void Recipe::time_batch() {
   const std::optional<BatchPlan> batch = plan();
   if (!batch) return;
   const BatchCopies copies(m_bench, batch->copies, m_others);
-  const BatchArm arm(m_bench, m_arm, copies.slabs(), batch->launches);
+  const BatchArm arm(m_bench, images(), m_arm, copies.slabs(), batch->launches);
   const auto shot = [&](int sample) { return batch_shot(arm, copies, sample); };
   Sampling sampling = sample(m_bench, m_how, shot, m_timing.sm_clock_mhz);
   divide(sampling.samples_ns, batch->launches);
@@ -119,7 +123,7 @@ std::optional<BatchPlan> Recipe::plan() {
   const double cold_ns =
       m_timing.cold ? m_timing.cold->median_ns : cold_estimate_ns(m_bench, m_cold);
   const BatchNeeds needs = batch_needs(m_bench);
-  const BatchPlan batch = plan_batch(graph_estimate_ns(m_bench, m_arm, cold_ns), needs);
+  const BatchPlan batch = plan_batch(graph_estimate_ns(m_bench, images(), m_arm, cold_ns), needs);
   refused = batch_refusal(batch, needs);
   if (!refused.empty()) return std::nullopt;
   if (!leaves_l2(batch, needs)) {
@@ -134,7 +138,7 @@ std::optional<BatchPlan> Recipe::plan() {
 
 // The checked replay starts from the contents of the check in copy 0, and the others do not.
 Shot Recipe::batch_shot(const BatchArm& arm, const BatchCopies& copies, int sample) const {
-  Shot shot = arm.shot(sample);
+  Shot shot = arm.shot();
   if (!m_check || m_check->sample() != sample) return shot;
   shot.prepare = [&] { copies.enqueue_restore(0, m_check->content()); };
   shot.finish = [&] {
@@ -158,7 +162,7 @@ Timing Recipe::finish() {
         "the samples include the time to submit them: the launch could not be queued in advance.");
   }
   m_timing.tick_ns = m_bench.tick_ns;
-  m_timing.contents = m_bench.images.count();
+  m_timing.contents = images().count();
   return std::move(m_timing);
 }
 

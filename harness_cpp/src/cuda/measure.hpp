@@ -7,17 +7,11 @@
 
 namespace cudaopt::cuda {
 
-// A kernel to time. It is loaded several times, and samples take turns: where its code lies moves
-// the time of a short launch by 1 % (3 us, H200).
+// A kernel to time.
 struct Arm {
-  std::vector<FunctionHandle> loaded;
+  FunctionHandle function = nullptr;
   LaunchSpec spec;
-  [[nodiscard]] FunctionHandle function(std::size_t turn) const {
-    return loaded[turn % loaded.size()];
-  }
 };
-
-inline constexpr std::size_t kTimesLoaded = 8;
 
 // Leaves every buffer as it was. Throws the Fault a launch ends in, or out_of_memory.
 [[nodiscard]] Timing measure(const Context& context, const Memory& memory, const Arm& arm,

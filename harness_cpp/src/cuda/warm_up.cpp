@@ -17,19 +17,18 @@ double ms_since(Clock::time_point start) {
 
 }  // namespace
 
-int warm_up(const Stopwatch& stopwatch, const WarmupSpec& how, const std::vector<Shot>& loading,
+int warm_up(const Stopwatch& stopwatch, const WarmupSpec& how,
             const std::function<Shot(int launch)>& shot) {
   // Loading code takes milliseconds of the host in which the GPU sleeps: they do not count.
-  stopwatch.run(loading);
+  stopwatch.run({shot(0)});
+  int launches = 1;
   const Clock::time_point start = Clock::now();
-  int launches = static_cast<int>(loading.size()), next = 0;
   while (launches < how.launches || ms_since(start) < how.ms) {
     const int missing = how.launches - launches;
     const int together = missing > 0 ? std::min(missing, kMostTogether) : kMostTogether;
     std::vector<Shot> shots;
-    for (int i = 0; i < together; ++i) shots.push_back(shot(next++));
+    for (int i = 0; i < together; ++i) shots.push_back(shot(launches++));
     stopwatch.run(shots);
-    launches += together;
   }
   return launches;
 }
