@@ -60,6 +60,11 @@ class Device:
     ) -> None:
         self.close()
 
+    @property
+    def is_gpu(self) -> bool:
+        """Whether kernels run on silicon."""
+        return self.selector.startswith("cuda")
+
     def new_request(self, id: str) -> Request:
         """Return a request without steps, with a fresh nonce, resolving files in the scratch folder."""
         return Request(

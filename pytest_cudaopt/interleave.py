@@ -15,7 +15,7 @@ from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import Arm, Buffer, BufferArgument, Interleave, Launch, Load
-from pytest_cudaopt.run import base_request, is_gpu, launch_step
+from pytest_cudaopt.run import base_request, launch_step
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def interleave(
     Arms share the inputs; whatever they may write is their own. Raises EnvironmentFault on `sim`, whose times
     have no noise that a pair could cancel.
     """
-    if not is_gpu(device):
+    if not device.is_gpu:
         raise EnvironmentFault(
             "interleaved measurement",
             expected="a GPU, whose times vary",

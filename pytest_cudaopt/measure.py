@@ -23,7 +23,7 @@ from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.outputs import output_files, read_outputs
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import Capture, Load, Measure, Request
-from pytest_cudaopt.run import base_request, is_gpu, launch_step
+from pytest_cudaopt.run import base_request, launch_step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def measure(
 
     Raises ReferenceFault on a GPU, where a timed launch is held against the reference.
     """
-    if is_gpu(device):
+    if device.is_gpu:
         return _measure_on_gpu(prepared, compiled, launch, device, plan)
     request = base_request(prepared, compiled, "measure", device, plan.budget)
     step = _step(prepared, compiled, launch, plan)

@@ -50,6 +50,7 @@ class Module:
     headers: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
     architecture: str = "sm_90"
+    line_tables: bool = True
     ptx_file: str | None = None
     cubin_file: str | None = None
     lowered: Mapping[str, str] = field(default_factory=dict)

@@ -37,6 +37,7 @@ from pytest_cudaopt.protocol import (
     Argument,
     Buffer,
     BufferArgument,
+    Compile,
     Launch,
     Load,
     Read,
@@ -102,15 +103,15 @@ def run(
         return RunResult(empty_outputs(prepared))
     request = base_request(prepared, compiled, "check", device, budget)
     files = output_files(prepared, device, request)
-    again = output_files(prepared, device, request, AGAIN) if is_gpu(device) else {}
+    again = output_files(prepared, device, request, AGAIN) if device.is_gpu else {}
     steps = check_steps(prepared, compiled, launch, device, _texts(files), _texts(again))
     try:
         answer = device.ask(replace(request, steps=(Load(compiled.module.name), *steps)))
         result = _result(answer, files, again, prepared)
     finally:
         remove((*files.values(), *again.values()))
-    if result.fault is not None and is_gpu(device):
-        once = replace(request, steps=_one_launch(prepared, compiled, launch))
+    if result.fault is not None and device.is_gpu:
+        once = _for_sim(request, prepared, compiled, launch)
         return RunResult(None, fault=localise(result.fault, once, device))
     return result
 
@@ -119,15 +120,10 @@ def fault_behind_wrong(
     prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, device: Device, budget: Budget
 ) -> Finding | None:
     """Return the fault that `sim` finds behind a GPU's wrong result; None where there is no GPU."""
-    if not is_gpu(device):
+    if not device.is_gpu:
         return None
     request = base_request(prepared, compiled, "check", device, budget)
-    return fault_behind(replace(request, steps=_one_launch(prepared, compiled, launch)), device)
-
-
-def is_gpu(device: Device) -> bool:
-    """Whether `device` is a real GPU."""
-    return device.selector.startswith("cuda")
+    return fault_behind(_for_sim(request, prepared, compiled, launch), device)
 
 
 def base_request(
@@ -182,7 +178,7 @@ def check_steps(
         *(ReadGuards(name) for name in _guarded(prepared)),
     )
     once = (*launched, *(Read(name, file) for name, file in files.items()))
-    if not is_gpu(device):
+    if not device.is_gpu:
         return once
     return (*once, Reset(FINITE_POISON), *launched, *(Read(name, file) for name, file in again.items()))
 
@@ -196,8 +192,13 @@ def _texts(files: Mapping[str, Path]) -> dict[str, str]:
     return {name: str(file) for name, file in files.items()}
 
 
-def _one_launch(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration) -> tuple[Step, ...]:
-    return (Load(compiled.module.name), launch_step(prepared, compiled, launch))
+def _for_sim(
+    request: Request, prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration
+) -> Request:
+    """Return one launch of the case that compiles first: what a GPU runs has no line tables."""
+    module = compiled.source.name
+    steps = (Compile(module), Load(module), launch_step(prepared, compiled, launch))
+    return replace(request, modules=(compiled.source,), steps=steps)
 
 
 def _result(

@@ -238,7 +238,7 @@ def test_a_fault_of_a_gpu_gets_the_place_that_sim_finds(tmp_path: Path, sim: Dev
         6,
     )
     first, asked = harness.asked
-    assert [step.DO for step in asked.steps] == ["load", "launch"]
+    assert [step.DO for step in asked.steps] == ["compile", "load", "launch"]
     assert (first.device, asked.device) == ("cuda:0", "sim")
     assert asked.buffers == first.buffers
 

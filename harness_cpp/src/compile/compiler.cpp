@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <future>
 #include <memory>
 
 #include "compile/diagnostics.hpp"
@@ -91,30 +90,54 @@ class ModuleCompiler {
     }
     m_compilation.module.name = m_spec.name;
     m_compilation.module.file = m_spec.file;
-    // Side by side: each takes some 30 ms, whatever the kernel, and NVRTC lets threads compile.
-    std::future<CubinBuild> cubin =
-        std::async(std::launch::async, [this] { return build_cubin(); });
+    if (!m_spec.line_tables && compile_at_once()) return std::move(m_compilation);
     compile_ptx();
-    take_cubin(cubin.get());
+    compile_cubin();
     return std::move(m_compilation);
   }
 
  private:
-  struct CubinBuild {
-    bool succeeded = false;
-    std::string log;
-    std::vector<std::uint8_t> cubin;
-  };
+  // False: it does not compile, and the two programs will say why.
+  bool compile_at_once() {
+    NvrtcProgram program = make_program(m_source + signature_check(m_spec.entries));
+    if (!program.compile(options_of(m_spec, cubin_options()))) return false;
+    take_ptx(program);
+    take_cubin(program);
+    return true;
+  }
 
   void compile_ptx() {
-    NvrtcProgram program(m_nvrtc, m_source + signature_check(m_spec.entries), m_spec.file,
-                         m_spec.headers);
+    NvrtcProgram program = make_program(m_source + signature_check(m_spec.entries));
+    if (!program.compile(options_of(m_spec, {"-arch=compute_90", "-lineinfo"}))) {
+      explain_failure(diagnostics_of(program));
+    }
+    take_ptx(program);
+  }
+
+  void compile_cubin() {
+    NvrtcProgram program = make_program(m_source);
+    if (!program.compile(options_of(m_spec, cubin_options()))) explain_ptxas_failure(program.log());
+    take_cubin(program);
+  }
+
+  [[nodiscard]] NvrtcProgram make_program(const std::string& source) const {
+    NvrtcProgram program(m_nvrtc, source, m_spec.file, m_spec.headers);
     for (const protocol::EntrySpec& entry : m_spec.entries) program.add_name_expression(entry.name);
-    const bool compiled = program.compile(options_of(m_spec, {"-arch=compute_90", "-lineinfo"}));
+    return program;
+  }
+
+  [[nodiscard]] std::vector<std::string> cubin_options() const {
+    return {"-arch=" + m_spec.architecture, "-Xptxas", "-v"};
+  }
+
+  [[nodiscard]] std::vector<Diagnostic> diagnostics_of(const NvrtcProgram& program) const {
     std::vector<Diagnostic> diagnostics = parse_diagnostics(program.log());
     place_at_end(diagnostics, m_source, m_spec.file);
-    if (!compiled) explain_failure(diagnostics);
-    m_compilation.diagnostics = of_user(diagnostics);
+    return diagnostics;
+  }
+
+  void take_ptx(const NvrtcProgram& program) {
+    m_compilation.diagnostics = of_user(diagnostics_of(program));
     CompiledModule& module = m_compilation.module;
     module.ptx = with_files_as_named(program.ptx());
     for (const protocol::EntrySpec& entry : m_spec.entries) {
@@ -123,25 +146,13 @@ class ModuleCompiler {
     refuse_functions_that_are_no_kernels();
   }
 
-  [[nodiscard]] CubinBuild build_cubin() const {
-    NvrtcProgram program(m_nvrtc, m_source, m_spec.file, m_spec.headers);
-    for (const protocol::EntrySpec& entry : m_spec.entries) program.add_name_expression(entry.name);
-    const std::vector<std::string> verbose = {"-arch=" + m_spec.architecture, "-Xptxas", "-v"};
-    CubinBuild build;
-    build.succeeded = program.compile(options_of(m_spec, verbose));
-    build.log = program.log();
-    if (build.succeeded) build.cubin = program.cubin();
-    return build;
-  }
-
-  // After the PTX, which says where a message of ptxas belongs in the source.
-  void take_cubin(CubinBuild build) {
-    if (!build.succeeded) explain_ptxas_failure(std::move(build.log));
-    for (Diagnostic& diagnostic : parse_ptxas_messages(build.log, "")) {
+  void take_cubin(const NvrtcProgram& program) {
+    const std::string log = program.log();
+    for (Diagnostic& diagnostic : parse_ptxas_messages(log, "")) {
       m_compilation.diagnostics.push_back(std::move(diagnostic));
     }
-    m_compilation.module.resources = parse_resources(build.log);
-    m_compilation.module.cubin = std::move(build.cubin);
+    m_compilation.module.resources = parse_resources(log);
+    m_compilation.module.cubin = program.cubin();
     m_compilation.cubin_sha256 = protocol::sha256_hex(m_compilation.module.cubin);
   }
 
@@ -187,10 +198,7 @@ class ModuleCompiler {
   // -lineinfo it is, line for line, the PTX we have.
   [[noreturn]] void explain_ptxas_failure(std::string log) {
     if (names_ptx_lines(log)) {
-      NvrtcProgram program(m_nvrtc, m_source, m_spec.file, m_spec.headers);
-      for (const protocol::EntrySpec& entry : m_spec.entries) {
-        program.add_name_expression(entry.name);
-      }
+      NvrtcProgram program = make_program(m_source);
       if (!program.compile(options_of(m_spec, {"-arch=" + m_spec.architecture, "-lineinfo"}))) {
         log = program.log();
       }

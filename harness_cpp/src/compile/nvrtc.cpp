@@ -81,7 +81,9 @@ NvrtcProgram::NvrtcProgram(const Nvrtc& nvrtc, const std::string& source, const 
                 static_cast<int>(headers.size()), texts.data(), names.data());
 }
 
-NvrtcProgram::~NvrtcProgram() { m_functions.destroy_program(&m_program); }
+NvrtcProgram::~NvrtcProgram() {
+  if (m_program != nullptr) m_functions.destroy_program(&m_program);
+}
 
 void NvrtcProgram::add_name_expression(const std::string& expression) {
   CUDAOPT_NVRTC(m_functions, add_name_expression, m_program, expression.c_str());

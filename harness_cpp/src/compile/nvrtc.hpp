@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cudaopt::compile {
@@ -60,6 +61,8 @@ class NvrtcProgram {
                const std::map<std::string, std::string>& headers);
   NvrtcProgram(const NvrtcProgram&) = delete;
   NvrtcProgram& operator=(const NvrtcProgram&) = delete;
+  NvrtcProgram(NvrtcProgram&& other) noexcept
+      : m_functions(other.m_functions), m_program(std::exchange(other.m_program, nullptr)) {}
   ~NvrtcProgram();
 
   // Asks for the lowered name of `expression`, instantiating it if it is a template.

@@ -123,6 +123,7 @@ ModuleSpec parse_module(Object object, std::set<std::string>& taken) {
       architecture->reject("an architecture such as \"sm_90\"");
     }
   }
+  if (const auto tables = object.find("line_tables")) module.line_tables = tables->boolean();
   module.ptx_file = optional_text(object, "ptx_file");
   module.cubin_file = optional_text(object, "cubin_file");
   module.lowered = optional_text_map(object, "lowered");

@@ -28,6 +28,7 @@ struct ModuleSpec {
   std::map<std::string, std::string> headers;
   std::vector<EntrySpec> entries;
   std::string architecture = "sm_90";
+  bool line_tables = true;
   std::optional<std::string> ptx_file, cubin_file;
   std::map<std::string, std::string> lowered;  // for a module that is not compiled here
   std::map<std::string, Resources> resources;  // by lowered name
