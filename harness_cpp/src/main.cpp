@@ -1,6 +1,9 @@
 // cudaopt-harness: one request (`run`) or a line of requests after another (`serve`). Every failure
 // below this file is an exception, and becomes an answer here.
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <chrono>
 #include <csignal>
@@ -150,6 +153,12 @@ int main(int argc, char** argv) {
   // Where there is a driver, NVRTC takes what it compiled before from the driver's cache, and then
   // says nothing of registers and spills (13.0). The package keeps its own.
   setenv("CUDA_CACHE_DISABLE", "1", 1);
+#ifdef __GLIBC__
+  // The memory of one request's arrays serves the next one's: mapping it anew, page by page, takes
+  // longer than reading the files.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+#endif
   // A parent that is gone shows as a failed write, with a message.
   std::signal(SIGPIPE, SIG_IGN);
   try {

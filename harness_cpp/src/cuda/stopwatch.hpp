@@ -41,7 +41,7 @@ class Stopwatch {
  private:
   // Calls `queue`. What the work ends in may show in any call after it; the work is blamed.
   void queue_blaming_work(const std::function<void()>& queue) const;
-  [[nodiscard]] double time_one(const Shot& shot, bool is_first, bool is_last);
+  [[nodiscard]] double time_one(const Shot& shot, bool is_first);
 
   const Context& m_context;
   std::string m_what;
