@@ -190,7 +190,13 @@ def _compiled(kernel: Kernel, source: Module, key: str, product: _Product, devic
         lowered=product.lowered,
         resources=product.resources,
     )
-    return Compiled(module, replace(source, line_tables=True), kernel.entry, product.resources[lowered], product.diagnostics)
+    return Compiled(
+        module,
+        replace(source, line_tables=True),
+        kernel.entry,
+        product.resources[lowered],
+        product.diagnostics,
+    )
 
 
 def _remember(path: Path, product: _Product) -> None:

@@ -33,12 +33,15 @@ HOW_TO_WRITE = f"{WRITE_VARIABLE}=tests/golden/h200 pytest -m gpu tests/gpu/test
 
 
 def golden_kernels() -> list[Kernel]:
-    """Return the kernels whose bits do not depend on the order in which blocks arrive."""
+    """Return the kernels whose bits depend neither on the order in which blocks arrive nor on approximations.
+
+    `ex2.approx` and `rcp.approx` are specified by their error alone, which leaves softmax out.
+    """
     sys.path.insert(0, str(TESTS / "gpu"))
     from argument_kernels import halves
     from silicon_kernels import right_kernels
 
-    examples = [load_kernel(f"{EXAMPLES / f'test_{n}.py'}::{n}") for n in ("saxpy", "sgemm", "softmax")]
+    examples = [load_kernel(f"{EXAMPLES / f'test_{n}.py'}::{n}") for n in ("saxpy", "sgemm")]
     return [*examples, *right_kernels(), halves]
 
 
@@ -95,6 +98,9 @@ def small_cases(kernel: Kernel) -> list[Case]:
 
 
 def sha256(array: np.ndarray) -> str:
+    """Digest the bits, with one NaN for all: which one silicon answers depends on the instructions chosen."""
+    if np.issubdtype(array.dtype, np.floating):
+        array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 

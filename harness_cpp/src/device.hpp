@@ -262,7 +262,8 @@ class Device {
   [[nodiscard]] virtual std::vector<std::uint8_t> read(const std::string& buffer) = 0;
   virtual void fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) = 0;
   // Gives guards, and buffers nobody writes afterwards, `poison`; with none, the pattern they had.
-  virtual void poison(const std::string& buffer, const std::optional<std::vector<std::uint8_t>>&) = 0;
+  virtual void poison(const std::string& buffer,
+                      const std::optional<std::vector<std::uint8_t>>&) = 0;
   [[nodiscard]] virtual bool guards_intact(const std::string& buffer) = 0;
   virtual LaunchReport launch(const LaunchSpec& spec) = 0;
   virtual Measurement measure(const LaunchSpec& spec, const MeasureSpec& how) = 0;
