@@ -72,6 +72,7 @@ class StepAnswer:
     notes: tuple[str, ...] = ()
     counters: Mapping[str, Any] | None = None
     bytes: int | None = None
+    changed: bool | None = None
     intact: bool | None = None
     sha256: str | None = None
     equal: bool | None = None

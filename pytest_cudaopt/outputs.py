@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +35,16 @@ def read_outputs(files: Mapping[str, Path], prepared: PreparedCase) -> Outputs:
     return {p.name: _read(files[p.name], p, prepared) for p in _written(prepared)}
 
 
-def read_if_other(files: Mapping[str, Path], prepared: PreparedCase, first: Outputs) -> Outputs | None:
-    """Return the arrays in `files` as `read_outputs` does, or None if they are `first` to the bit."""
-    outputs = read_outputs(files, prepared)
-    return None if all(_same_bits(first[name], array) for name, array in outputs.items()) else outputs
+def read_changed(
+    files: Mapping[str, Path], prepared: PreparedCase, first: Outputs, changed: Collection[str]
+) -> Outputs | None:
+    """Return `first` with the arrays that `changed` names as they are in `files`; None if it names none."""
+    if not changed:
+        return None
+    written = _written(prepared)
+    return {
+        p.name: _read(files[p.name], p, prepared) if p.name in changed else first[p.name] for p in written
+    }
 
 
 def empty_outputs(prepared: PreparedCase) -> Outputs:
@@ -64,10 +70,3 @@ def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[A
         raise HarnessError(
             f"output '{parameter.name}'", expected=f"a file of shape {shape}", got=str(error)
         ) from error
-
-
-def _same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    import numpy as np
-
-    # NaNs are equal to none, and zeros of either sign to each other.
-    return np.array_equal(one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8))

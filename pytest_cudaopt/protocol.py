@@ -168,9 +168,12 @@ class Launch(Arm):
 
 @dataclass(frozen=True)
 class Read:
+    """Writes `file`; with `if_changed`, only if the buffer differs from what the last read of it wrote."""
+
     DO: ClassVar[str] = "read"
     buffer: str
     file: str
+    if_changed: bool = False
 
 
 @dataclass(frozen=True)

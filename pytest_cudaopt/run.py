@@ -27,7 +27,7 @@ from pytest_cudaopt.outputs import (
     Outputs,
     empty_outputs,
     output_files,
-    read_if_other,
+    read_changed,
     read_outputs,
 )
 from pytest_cudaopt.parameters import Parameter, Role
@@ -171,7 +171,7 @@ def check_steps(
     """Return what checks a loaded module: the launch, its guards, its outputs into `files`.
 
     On a GPU, which sees a guard, or an element left unwritten, only by what was there before, a second launch
-    follows on another poison, its outputs into `again`.
+    follows on another poison, those of its outputs that differ into `again`.
     """
     launched: tuple[Step, ...] = (
         launch_step(prepared, compiled, launch),
@@ -180,7 +180,8 @@ def check_steps(
     once = (*launched, *(Read(name, file) for name, file in files.items()))
     if not device.is_gpu:
         return once
-    return (*once, Reset(FINITE_POISON), *launched, *(Read(name, file) for name, file in again.items()))
+    reads = (Read(name, file, if_changed=True) for name, file in again.items())
+    return (*once, Reset(FINITE_POISON), *launched, *reads)
 
 
 def _guarded(prepared: PreparedCase) -> list[str]:
@@ -216,8 +217,14 @@ def _result(
     if not launches:
         raise HarnessError(f"answer '{answer.id}'", expected="a 'launch' step", got="none")
     outputs = read_outputs(files, prepared)
-    other = read_if_other(again, prepared, outputs) if again else None
+    other = read_changed(again, prepared, outputs, _changed(answer, again))
     return RunResult(outputs, counters=launches[0].counters, outputs_again=other)
+
+
+def _changed(answer: Answer, again: Mapping[str, Path]) -> list[str]:
+    """Return the outputs that a second launch left other than the first."""
+    reads = [step for step in answer.steps if step.do == "read" and step.changed is not None]
+    return [name for name, read in zip(again, reads, strict=True) if read.changed]
 
 
 def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> Buffer:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections import Counter
 
 import pytest
 from harness_client import Json
 from made_up_gpu import MEASURED_N as N
-from made_up_gpu import MadeUpGpu, buffer, f32, floats, latency, measure, request, timed
+from made_up_gpu import MadeUpGpu, buffer, f32, floats, latency, launch, measure, request, timed
 
 pytest_plugins = ["made_up_gpu_fixtures"]
 
@@ -107,3 +108,27 @@ def test_outputs_are_poisoned_before_every_timed_launch(gpu: MadeUpGpu) -> None:
     latency(gpu, "leaves_unwritten_takes_64000_ns", held_out=contents(gpu, 999)[0], capture=CAPTURE)
     output = floats((gpu.folder / "held.n0.bin").read_bytes())
     assert (output[0], math.isnan(output[-1])) == (999, True)
+
+
+def test_a_second_request_gets_its_large_input_by_a_copy_on_the_gpu_unless_the_file_changed(
+    gpu: MadeUpGpu,
+) -> None:
+    n = 100_000
+    read = {"do": "read", "buffer": "y", "file": "y.n0.bin"}
+    asked = request(gpu, "copies", launch("copies", n), read, n=n)
+    input_file, output = gpu.folder / "x.bin", gpu.folder / "y.n0.bin"
+    copies, first = [], []
+    with gpu.serve() as served:
+        for change in (False, False, True):
+            if change:
+                input_file.write_bytes(f32(-1, *range(2, n + 1)))
+                os.utime(input_file, ns=(0, 0))
+            before = len(gpu.log())
+            assert served.ask(asked)["status"] == "ok"
+            copied = [line for line in gpu.log()[before:] if line.startswith(f"copy of {4 * n} bytes")]
+            copies.append([int(line.rpartition(" ")[2]) for line in copied])
+            first.append(floats(output.read_bytes())[0])
+    assert [len(places) for places in copies] == [1, 1, 1]
+    assert first == [1, 1, -1]
+    # The first one is kept; the second comes from there.
+    assert copies[0] != copies[1]

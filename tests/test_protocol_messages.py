@@ -77,6 +77,7 @@ STEPS: tuple[Step, ...] = (
     Reset(),
     Reset("f97f"),
     AskLimits(),
+    Read("x", "n-x2.bin", if_changed=True),
 )
 MODULE = Module(
     "m",
@@ -140,6 +141,7 @@ def test_a_request_is_spelled_as_the_protocol_says() -> None:
     }
     assert "do" not in written["steps"][13]["arms"][0]
     assert written["steps"][14:16] == [{"do": "reset"}, {"do": "reset", "poison": "f97f"}]
+    assert written["steps"][17] == {"do": "read", "buffer": "x", "file": "n-x2.bin", "if_changed": True}
     assert written["modules"][0]["entries"] == [
         {"name": "k", "parameters": [["const float*", "float*"], ["int"]]}
     ]

@@ -59,8 +59,10 @@ class Recorder:
     def _answer(self, step: Step) -> StepAnswer:
         if isinstance(step, Read):
             is_again = step.file.endswith("-again.bin")
-            Path(step.file).write_bytes(self.output_again if is_again else self.output)
-            return StepAnswer("read", bytes=len(self.output))
+            changed = self.output_again != self.output if step.if_changed else None
+            if changed is not False:
+                Path(step.file).write_bytes(self.output_again if is_again else self.output)
+            return StepAnswer("read", bytes=len(self.output), changed=changed)
         if isinstance(step, Launch):
             return StepAnswer("launch", counters={"threads": 128})
         return StepAnswer(step.DO, intact=True if isinstance(step, ReadGuards) else None)
@@ -183,7 +185,9 @@ def test_a_gpu_launches_again_on_another_poison_and_looks_at_the_guards_again(
         "read_guards",
         "read",
     ]
-    first, second = (Path(step.file) for step in request.steps if isinstance(step, Read))
+    reads = [step for step in request.steps if isinstance(step, Read)]
+    assert [step.if_changed for step in reads] == [False, True]
+    first, second = (Path(step.file) for step in reads)
     assert first != second
     assert not second.exists()
     assert request.steps[4] == Reset(FINITE_POISON)

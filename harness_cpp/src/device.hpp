@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -152,6 +153,14 @@ enum class SamplingMode { automatic, cold, batch };
 // Bytes of some buffers, by name.
 using Contents = std::map<std::string, std::vector<std::uint8_t>>;
 
+// What a file holds. Read when it is needed: a device may have it from an earlier request.
+struct FileContent {
+  std::string path;  // absolute; empty: of no file, never the same again
+  std::uint64_t bytes = 0;
+  std::function<std::vector<std::uint8_t>()> read;  // exactly `bytes`, else throws a Fault
+};
+using FileContents = std::map<std::string, FileContent>;  // by buffer
+
 struct WarmupSpec {
   int launches = 10;
   double ms = 25;
@@ -163,9 +172,9 @@ struct MeasureSpec {
   double relative_error = 0;  // 0: exactly `samples`
   int max_samples = 10000;
   SamplingMode mode = SamplingMode::automatic;
-  std::vector<Contents> contents;    // taken in turn with the buffers' own
-  std::optional<Contents> held_out;  // of exactly one timed launch
-  std::vector<std::string> capture;  // buffers to read after that launch
+  std::vector<FileContents> contents;    // taken in turn with the buffers' own
+  std::optional<FileContents> held_out;  // of exactly one timed launch
+  std::vector<std::string> capture;      // buffers to read after that launch
 };
 
 struct InterleaveSpec {
@@ -259,6 +268,9 @@ class Device {
   virtual std::vector<std::string> load(const CompiledModule& module) = 0;
   virtual void create_buffer(const BufferSpec& spec) = 0;
   virtual void write(const std::string& buffer, const std::vector<std::uint8_t>& bytes) = 0;
+  virtual void write_file(const std::string& buffer, const FileContent& file) {
+    write(buffer, file.read());
+  }
   [[nodiscard]] virtual std::vector<std::uint8_t> read(const std::string& buffer) = 0;
   virtual void fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) = 0;
   // Gives guards, and buffers nobody writes afterwards, `poison`; with none, the pattern they had.

@@ -12,7 +12,8 @@ namespace {
 // A device with a module, x = 1, 2, 3, 4 and y.
 struct Opened {
   explicit Opened(const std::string& kernel, std::uint64_t guard_bytes = 0)
-      : device(cuda::make_cuda_device(gpu.context(), "cuda:0 (Made-Up GPU)")), entry(kernel) {
+      : device(cuda::make_cuda_device(gpu.context(), gpu.files(), "cuda:0 (Made-Up GPU)")),
+        entry(kernel) {
     device->load(module_of(kernel));
     for (const char* name : {"x", "y"}) {
       BufferSpec spec = buffer_of(name, 16, *name == 'x' ? Access::read : Access::write);
@@ -85,7 +86,7 @@ TEST("a device that is closed leaves nothing behind for the next") {
   const std::uint64_t free_bytes = gpu.free_bytes();
   const int handles = gpu.made_up().open_handles();
   {
-    const auto device = cuda::make_cuda_device(gpu.context(), "cuda:0");
+    const auto device = cuda::make_cuda_device(gpu.context(), gpu.files(), "cuda:0");
     device->load(module_of("copies"));
     device->create_buffer(buffer_of("x", 1 << 20));
   }
@@ -105,8 +106,8 @@ TEST("GPUs are opened once, each when a request first asks for it") {
 }
 
 TEST("a fault of the harness's own kernels is not blamed on the kernel that was to run") {
-  const Gpu gpu(Settings{{"OWN_KERNEL", "700"}});
-  const auto device = cuda::make_cuda_device(gpu.context(), "cuda:0");
+  Gpu gpu(Settings{{"OWN_KERNEL", "700"}});
+  const auto device = cuda::make_cuda_device(gpu.context(), gpu.files(), "cuda:0");
   device->load(module_of("copies"));
   device->create_buffer(buffer_of("x", 16));
   device->create_buffer(buffer_of("y", 16));
@@ -117,12 +118,12 @@ TEST("a fault of the harness's own kernels is not blamed on the kernel that was 
 }
 
 TEST("a request that runs out of memory half way leaves all of it to the next") {
-  const Gpu gpu(Settings{{"MEMORY_BYTES", std::to_string(64 << 20)}});
+  Gpu gpu(Settings{{"MEMORY_BYTES", std::to_string(64 << 20)}});
   const std::uint64_t free_bytes = gpu.free_bytes();
   const int handles = gpu.made_up().open_handles();
   for (const std::uint64_t guard_bytes : {0, 256}) {
     const FaultDetail fault = fault_of([&] {
-      const auto device = cuda::make_cuda_device(gpu.context(), "cuda:0");
+      const auto device = cuda::make_cuda_device(gpu.context(), gpu.files(), "cuda:0");
       for (const char* name : {"x", "y", "z"}) {
         BufferSpec spec = buffer_of(name, 24 << 20);
         spec.guard_bytes = guard_bytes;

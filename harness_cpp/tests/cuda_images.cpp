@@ -56,7 +56,8 @@ TEST("an alias brings its owner along") {
 TEST("a further image differs where it is said to, and buffers that are not used do not count") {
   const Buffers buffers;
   cuda::Images images(buffers.gpu.context(), buffers.memory, {"x", "y"});
-  const int other = images.add({{"x", bytes_of({9, 8, 7, 6})}, {"elsewhere", bytes_of({1})}});
+  const int other = images.add(
+      {{"x", content_of(bytes_of({9, 8, 7, 6}))}, {"elsewhere", content_of(bytes_of({1}))}});
   CHECK_EQUAL(1, other);
   CHECK_EQUAL(2, images.count());
   CHECK((buffers.restored(images, other, "x") == std::vector<float>{9, 8, 7, 6}));
@@ -67,6 +68,6 @@ TEST("a further image differs where it is said to, and buffers that are not used
 TEST("contents of an owner reach launches that name only an alias of it") {
   const Buffers buffers;
   cuda::Images images(buffers.gpu.context(), buffers.memory, {"tail"});
-  const int other = images.add({{"x", bytes_of({9, 8, 7, 6})}});
+  const int other = images.add({{"x", content_of(bytes_of({9, 8, 7, 6}))}});
   CHECK((buffers.restored(images, other, "tail") == std::vector<float>{7, 6}));
 }

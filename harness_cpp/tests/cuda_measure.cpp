@@ -40,7 +40,7 @@ struct Timed {
 
 // `how` with one launch on 7, 7, ... whose output is kept.
 MeasureSpec held_out(MeasureSpec how) {
-  how.held_out = Contents{{"x", bytes_of(std::vector<float>(kCount, 7))}};
+  how.held_out = FileContents{{"x", content_of(bytes_of(std::vector<float>(kCount, 7)))}};
   how.capture = {"y"};
   return how;
 }

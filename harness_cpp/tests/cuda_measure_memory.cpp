@@ -44,7 +44,7 @@ TEST("contents that do not fit the memory are left out, and a note says how many
 
 TEST("without memory for the held-out contents there is no measurement") {
   MeasureSpec how = with_other_contents(0);
-  how.held_out = Contents{{"x", bytes_of(std::vector<float>(kMib, 2))}};
+  how.held_out = FileContents{{"x", content_of(bytes_of(std::vector<float>(kMib, 2)))}};
   const FaultDetail fault = fault_of([&] { (void)measure_within(40, how); });
   CHECK(FaultKind::out_of_memory == fault.kind);
   CHECK(says(fault, "other contents"));
@@ -70,7 +70,7 @@ TEST("a measurement that runs out of memory, whenever, gives back all it took") 
     const int handles = gpu.made_up().open_handles();
     const LaunchSpec launch = launch_of("copies_takes_64000_ns", 1);
     MeasureSpec how = with_other_contents(0);
-    how.held_out = Contents{};
+    how.held_out = FileContents{};
     how.capture = {"y"};
     const FaultDetail fault = fault_of([&] {
       (void)cuda::measure(gpu.context(), memory, {{module.function(launch.entry)}, launch}, how);

@@ -13,6 +13,7 @@
 #include "check.hpp"
 #include "cuda/context.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/file_cache.hpp"
 #include "cuda/kernel.hpp"
 #include "cuda/memory.hpp"
 #include "device.hpp"
@@ -65,9 +66,13 @@ class MadeUpDriver {
 class Gpu {
  public:
   explicit Gpu(Settings settings = {})
-      : m_made_up(std::move(settings)), m_driver(m_made_up.open()), m_context(m_driver, 0) {}
+      : m_made_up(std::move(settings)),
+        m_driver(m_made_up.open()),
+        m_context(m_driver, 0),
+        m_files(m_context) {}
 
   [[nodiscard]] const cudaopt::cuda::Context& context() const { return m_context; }
+  [[nodiscard]] cudaopt::cuda::FileCache& files() { return m_files; }
   [[nodiscard]] const MadeUpDriver& made_up() const { return m_made_up; }
   [[nodiscard]] std::uint64_t free_bytes() const {
     return m_context.limits().gpu.value().free_bytes;
@@ -77,6 +82,7 @@ class Gpu {
   MadeUpDriver m_made_up;
   cudaopt::cuda::Driver m_driver;
   cudaopt::cuda::Context m_context;
+  cudaopt::cuda::FileCache m_files;
 };
 
 // A module with the kernels of these names, which say what they do.
@@ -109,6 +115,12 @@ inline std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes) {
   std::vector<float> values(bytes.size() / 4);
   if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
+}
+
+// As of a file, though there is none.
+inline cudaopt::FileContent content_of(std::vector<std::uint8_t> bytes) {
+  const std::uint64_t size = bytes.size();
+  return {"", size, [bytes = std::move(bytes)] { return bytes; }};
 }
 
 // A launch of `entry` on the buffers "x" and "y" of n elements.

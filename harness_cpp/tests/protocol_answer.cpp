@@ -8,10 +8,17 @@ using namespace cudaopt::protocol;
 TEST("an answer without a fault is ok, and one line") {
   Answer answer;
   answer.id = "a", answer.nonce = "n", answer.device = "sim";
-  answer.steps = {FillAnswer{}, ReadAnswer{8}};
+  answer.steps = {FillAnswer{}, ReadAnswer{8, std::nullopt}};
   CHECK_EQUAL(std::string(R"({"protocol":1,"id":"a","nonce":"n","status":"ok","device":"sim",)"
                           R"("steps":[{"do":"fill"},{"do":"read","bytes":8}]})"),
               text_of(answer));
+}
+
+TEST("a read says whether the buffer changed, if it was asked") {
+  Answer answer;
+  answer.steps = {ReadAnswer{8, true}, ReadAnswer{8, false}};
+  CHECK(text_of(answer).find(R"([{"do":"read","bytes":8,"changed":true},)"
+                             R"({"do":"read","bytes":8,"changed":false}])") != std::string::npos);
 }
 
 TEST("a fault names its step, place and element, and leaves out what it does not know") {

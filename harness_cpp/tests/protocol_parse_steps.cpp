@@ -70,6 +70,8 @@ TEST("a step that names what nobody declared, or says too much, is refused at it
   check_refused(R"({"do": "reset", "poison": ""})",
                 "request.steps[0].poison: expected at least one");
   check_refused(R"({"do": "reset", "buffer": "x"})", "unknown key \"buffer\"");
+  check_refused(R"({"do": "read", "buffer": "x", "file": "x.n1.bin", "if_changed": 1})",
+                "true or false");
   check_refused(R"({"do": "read", "buffer": "x", "file": "x.bin"})", "contains the nonce \"n1\"");
   check_refused(R"({"do": "compare_digest", "buffer": "x", "sha256": "00"})", "64 lower-case");
   check_refused(R"({"do": "limits", "buffer": "x"})", "unknown key \"buffer\"");

@@ -28,8 +28,8 @@ class NotingDevice final : public Device {
   void write(const std::string& buffer, const Bytes& bytes) override {
     m_log.push_back("write " + buffer + "=" + text(bytes));
   }
-  [[nodiscard]] Bytes read(const std::string&) override { return {}; }
-  void fill(const std::string&, const Bytes&) override {}
+  [[nodiscard]] Bytes read(const std::string&) override { return m_held; }
+  void fill(const std::string&, const Bytes& pattern) override { m_held = pattern; }
   void poison(const std::string& buffer, const std::optional<Bytes>& pattern) override {
     m_log.push_back("poison " + buffer + (pattern ? "=" + text(*pattern) : ""));
   }
@@ -37,7 +37,7 @@ class NotingDevice final : public Device {
   LaunchReport launch(const LaunchSpec&) override { return {}; }
   Measurement measure(const LaunchSpec& spec, const MeasureSpec& how) override {
     m_log.push_back("measure " + spec.entry);
-    for (const Contents& contents : how.contents) note("contents", contents);
+    for (const FileContents& contents : how.contents) note("contents", contents);
     if (how.held_out) note("held out", *how.held_out);
     return m_measurement;
   }
@@ -49,14 +49,15 @@ class NotingDevice final : public Device {
   }
 
  private:
-  void note(const std::string& what, const Contents& contents) {
+  void note(const std::string& what, const FileContents& contents) {
     std::string line = what;
-    for (const auto& [buffer, bytes] : contents) line += " " + buffer + "=" + text(bytes);
+    for (const auto& [buffer, file] : contents) line += " " + buffer + "=" + text(file.read());
     m_log.push_back(line);
   }
 
   Log& m_log;
   Measurement m_measurement;
+  Bytes m_held;  // by every buffer, as the last fill said
 };
 
 class NotingDevices final : public steps::Devices {
@@ -84,8 +85,12 @@ class Scene {
     return steps::Files(m_folder.path()).read_text(name, "test");
   }
 
-  void run(const std::string& steps, const std::string& device = "sim",
-           const std::string& module_keys = R"(, "ptx_file": "m.ptx")") {
+  [[nodiscard]] bool has(const std::string& name) const {
+    return steps::Files(m_folder.path()).exists(name);
+  }
+
+  std::vector<StepAnswer> run(const std::string& steps, const std::string& device = "sim",
+                              const std::string& module_keys = R"(, "ptx_file": "m.ptx")") {
     const Document document(
         R"({"protocol": 1, "nonce": "n1", "device": ")" + device +
             R"(", "modules": [{"name": "m", "lowered": {"k": "_k"})" + module_keys +
@@ -98,6 +103,7 @@ class Scene {
     steps::Progress progress;
     compile::NvrtcLibraries libraries;
     steps::Executor(request, libraries, "", devices, progress).run();
+    return progress.answer().steps;
   }
 
   // What the device was asked after the buffers were made.
@@ -170,6 +176,33 @@ TEST("contents of the wrong size are refused with both sizes") {
         scene.run(timed("measure", std::string(kLaunch) + R"(, "contents": [{"x": "x1.bin"}])"));
       },
       "x1.bin\": expected 4 bytes, got 5");
+}
+
+TEST("a read that asks for changes writes what differs from the last read, and nothing else") {
+  const auto changes = [](const std::vector<StepAnswer>& answers) {
+    std::vector<int> list;
+    for (const StepAnswer& answer : answers) {
+      if (const auto* read = std::get_if<ReadAnswer>(&answer)) {
+        list.push_back(read->changed ? *read->changed : -1);
+      }
+    }
+    return list;
+  };
+  const std::string asks = R"({"do": "read", "buffer": "y", "if_changed": true, "file": "n1.)";
+  Scene scene;
+  scene.put("n1.same", "of an earlier request");
+  const std::vector<StepAnswer> answers =
+      scene.run(R"({"do": "fill", "buffer": "y", "pattern": "41"},
+                {"do": "read", "buffer": "y", "file": "n1.first"}, )" +
+                asks + R"(same"}, {"do": "read", "buffer": "x", "file": "n1.x"},
+                {"do": "fill", "buffer": "y", "pattern": "42"}, )" +
+                asks + R"(other"}, )" + asks + R"(same again"})");
+  CHECK((changes(answers) == std::vector<int>{-1, 0, -1, 1, 0}));
+  CHECK_EQUAL(std::string("A"), scene.content_of("n1.first"));
+  CHECK_EQUAL(std::string("B"), scene.content_of("n1.other"));
+  CHECK(!scene.has("n1.same") && !scene.has("n1.same again"));
+  CHECK((changes(scene.run(asks + R"(alone"})")) == std::vector<int>{1}));
+  CHECK(scene.has("n1.alone"));
 }
 
 TEST("captured outputs are written to the files asked for") {

@@ -24,11 +24,21 @@ void check_room(const Context& context, Result result, std::uint64_t bytes,
                   " are free. Use a smaller case or a GPU with more memory.");
 }
 
+// `allocate` tries once.
+template <class Allocate>
+void allocate_with_room(const Context& context, std::uint64_t bytes, const std::string& what,
+                        const Allocate& allocate) {
+  Result result = allocate();
+  if (result == kOutOfMemory && context.make_room()) result = allocate();
+  check_room(context, result, bytes, what);
+}
+
 class PlainAllocation final : public Allocation {
  public:
   PlainAllocation(const Context& context, std::uint64_t bytes, const std::string& what)
       : m_context(context), m_bytes(std::max<std::uint64_t>(1, bytes)) {
-    check_room(context, context.driver()->memory_allocate(&m_base, m_bytes), m_bytes, what);
+    allocate_with_room(context, m_bytes, what,
+                       [&] { return context.driver()->memory_allocate(&m_base, m_bytes); });
   }
   ~PlainAllocation() override { m_context.driver()->memory_free(m_base); }
 
@@ -51,8 +61,9 @@ class GuardedAllocation final : public Allocation {
     CUDAOPT_CUDA(driver, allocation_granularity, &m_page, &m_properties, kMinimumGranularity);
     m_bytes = (std::max<std::uint64_t>(1, bytes) + m_page - 1) / m_page * m_page;
     AllocationHandle memory = 0;
-    check_room(context, driver->allocation_create(&memory, m_bytes, &m_properties, 0), m_bytes,
-               what);
+    allocate_with_room(context, m_bytes, what, [&] {
+      return driver->allocation_create(&memory, m_bytes, &m_properties, 0);
+    });
     try {
       CUDAOPT_CUDA(driver, address_reserve, &m_reserved, m_bytes + 2 * m_page, 0, 0, 0);
       CUDAOPT_CUDA(driver, memory_map, base(), m_bytes, 0, memory, 0);

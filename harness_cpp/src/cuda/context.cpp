@@ -93,7 +93,7 @@ DeviceLimits Context::limits() const {
   DeviceLimits limits = m_facts;
   std::size_t free = 0, total = 0;
   CUDAOPT_CUDA(m_driver, memory_get_info, &free, &total);
-  limits.gpu->free_bytes = free;
+  limits.gpu->free_bytes = free + (m_spare == nullptr ? 0 : m_spare->bytes());
   return limits;
 }
 
@@ -131,6 +131,12 @@ GpuFacts Context::read_gpu() const {
 }
 
 bool Context::has_guard_pages() const { return m_facts.gpu->guard_pages; }
+
+bool Context::make_room() const {
+  if (m_spare == nullptr || m_spare->bytes() == 0) return false;
+  m_spare->give_back();
+  return true;
+}
 
 FunctionHandle Context::helper(const char* name) const {
   FunctionHandle function = nullptr;

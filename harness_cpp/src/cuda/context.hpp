@@ -9,6 +9,17 @@
 
 namespace cudaopt::cuda {
 
+// Memory that is held for speed alone, and given back when something needs it.
+class SpareMemory {
+ public:
+  SpareMemory() = default;
+  SpareMemory(const SpareMemory&) = delete;
+  SpareMemory& operator=(const SpareMemory&) = delete;
+  virtual ~SpareMemory() = default;
+  [[nodiscard]] virtual std::uint64_t bytes() const = 0;
+  virtual void give_back() = 0;
+};
+
 class Context {
  public:
   Context(const Driver& driver, int index);
@@ -22,10 +33,14 @@ class Context {
   [[nodiscard]] DeviceOrdinal ordinal() const { return m_ordinal; }
   // As of opening; only `free_bytes` ever changes.
   [[nodiscard]] const DeviceLimits& facts() const { return m_facts; }
-  // Free memory is as of now.
+  // Memory is free as of now, or will be when it is needed.
   [[nodiscard]] DeviceLimits limits() const;
   // Whether memory can end against an unmapped page.
   [[nodiscard]] bool has_guard_pages() const;
+  // Null: there is none any more.
+  void set_spare(SpareMemory* spare) const { m_spare = spare; }
+  // Whether spare memory was given back, so that it is worth trying again.
+  [[nodiscard]] bool make_room() const;
   // A kernel of helper_kernels.hpp.
   [[nodiscard]] FunctionHandle helper(const char* name) const;
   [[nodiscard]] StreamHandle stream() const { return m_stream; }
@@ -46,6 +61,7 @@ class Context {
   ModuleHandle m_helpers = nullptr;
   StreamHandle m_stream = nullptr;
   DeviceLimits m_facts;
+  mutable SpareMemory* m_spare = nullptr;  // whoever holds it sees the context as it is otherwise
 };
 
 }  // namespace cudaopt::cuda

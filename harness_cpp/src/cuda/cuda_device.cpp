@@ -14,8 +14,8 @@ namespace {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(const Context& context, std::string description)
-      : m_context(context), m_description(std::move(description)), m_memory(context) {
+  CudaDevice(const Context& context, FileCache& files, std::string description)
+      : m_context(context), m_description(std::move(description)), m_memory(context, &files) {
     context.make_current();
   }
 
@@ -31,6 +31,9 @@ class CudaDevice final : public Device {
   void create_buffer(const BufferSpec& spec) override { m_memory.create(spec); }
   void write(const std::string& buffer, const std::vector<std::uint8_t>& bytes) override {
     m_memory.write(buffer, bytes);
+  }
+  void write_file(const std::string& buffer, const FileContent& file) override {
+    m_memory.write_file(buffer, file);
   }
   [[nodiscard]] std::vector<std::uint8_t> read(const std::string& buffer) override {
     return m_memory.read(buffer);
@@ -88,8 +91,9 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cuda_device(const Context& context, std::string description) {
-  return std::make_unique<CudaDevice>(context, std::move(description));
+std::unique_ptr<Device> make_cuda_device(const Context& context, FileCache& files,
+                                         std::string description) {
+  return std::make_unique<CudaDevice>(context, files, std::move(description));
 }
 
 }  // namespace cudaopt::cuda

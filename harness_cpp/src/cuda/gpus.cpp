@@ -10,10 +10,10 @@ Gpus::Gpus(std::string driver_path) : m_driver_path(std::move(driver_path)) {}
 
 std::unique_ptr<Device> Gpus::open(int index) {
   if (!m_driver) m_driver = std::make_unique<Driver>(m_driver_path);
-  std::unique_ptr<Context>& context = m_contexts[index];
-  if (!context) context = std::make_unique<Context>(*m_driver, index);
-  return make_cuda_device(*context,
-                          "cuda:" + std::to_string(index) + " (" + context->facts().name + ")");
+  std::unique_ptr<OpenGpu>& gpu = m_open[index];
+  if (!gpu) gpu = std::make_unique<OpenGpu>(*m_driver, index);
+  return make_cuda_device(gpu->context, gpu->files,
+                          "cuda:" + std::to_string(index) + " (" + gpu->context.facts().name + ")");
 }
 
 }  // namespace cudaopt::cuda

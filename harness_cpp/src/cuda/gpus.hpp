@@ -1,5 +1,5 @@
-// The driver and one context per GPU, opened when first asked for and kept: opening takes a quarter
-// of a second.
+// The driver, and per GPU a context and the files it keeps, opened when first asked for and kept:
+// opening takes a quarter of a second.
 #pragma once
 
 #include <map>
@@ -8,6 +8,7 @@
 
 #include "cuda/context.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/file_cache.hpp"
 #include "device.hpp"
 
 namespace cudaopt::cuda {
@@ -21,9 +22,15 @@ class Gpus {
   [[nodiscard]] std::unique_ptr<Device> open(int index);
 
  private:
+  struct OpenGpu {
+    OpenGpu(const Driver& driver, int index) : context(driver, index), files(context) {}
+    Context context;
+    FileCache files;
+  };
+
   std::string m_driver_path;
   std::unique_ptr<Driver> m_driver;
-  std::map<int, std::unique_ptr<Context>> m_contexts;  // goes before the driver
+  std::map<int, std::unique_ptr<OpenGpu>> m_open;  // goes before the driver
 };
 
 }  // namespace cudaopt::cuda

@@ -25,7 +25,7 @@ SlabLayout layout_of(const std::vector<const Buffer*>& owners) {
 }  // namespace
 
 Images::Images(const Context& context, const Memory& memory, const std::set<std::string>& buffers)
-    : m_context(context) {
+    : m_context(context), m_memory(memory) {
   const std::vector<const Buffer*> owners = owners_of(memory, buffers);
   m_layout = layout_of(owners);
   // Also of those that are named by an alias only: contents are said of owners.
@@ -60,16 +60,15 @@ bool Images::starts_like(const Images& other) const {
   return m_layout.content_bytes == other.m_layout.content_bytes && m_parts == other.m_parts;
 }
 
-int Images::add(const Contents& changed) {
+int Images::add(const FileContents& changed) {
   auto image =
       allocate_plain(m_context, m_layout.slab_bytes(), "other contents for timed launches");
   enqueue_restore(0, image->base());
-  for (const auto& [name, bytes] : changed) {
+  for (const auto& [name, file] : changed) {
     const auto offset = m_offsets.find(name);
     // No launch reads a buffer that is none of its arguments.
-    if (offset == m_offsets.end() || bytes.empty()) continue;
-    CUDAOPT_CUDA(m_context.driver(), copy_to_device, image->base() + offset->second, bytes.data(),
-                 bytes.size());
+    if (offset == m_offsets.end()) continue;
+    m_memory.copy_file(image->base() + offset->second, file);
   }
   // From pageable memory, copies to the GPU may return before they are done.
   m_context.synchronize_own_work("copying other contents for timed launches");

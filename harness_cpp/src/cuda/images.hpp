@@ -23,7 +23,7 @@ class Images {
   Images(const Context& context, const Memory& memory, const std::set<std::string>& buffers);
 
   // An image like 0 but for `changed`; its number.
-  int add(const Contents& changed);
+  int add(const FileContents& changed);
   [[nodiscard]] int count() const { return static_cast<int>(m_images.size()); }
   [[nodiscard]] const SlabLayout& layout() const { return m_layout; }
   // Whether image 0 is byte for byte that of `other`: names may differ where there is only poison.
@@ -49,6 +49,7 @@ class Images {
   void make_first(const std::vector<const Buffer*>& owners);
 
   const Context& m_context;
+  const Memory& m_memory;
   SlabLayout m_layout;
   std::map<std::string, std::uint64_t> m_offsets;  // of owners and of aliases
   std::vector<Part> m_parts;

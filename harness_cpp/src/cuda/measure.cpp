@@ -19,10 +19,10 @@ namespace {
 
 // The numbers of the images with other contents, as many as the memory has room for: without some a
 // time is merely less varied.
-std::vector<int> add_others(Images& images, const std::vector<Contents>& others,
+std::vector<int> add_others(Images& images, const std::vector<FileContents>& others,
                             std::vector<std::string>& notes) {
   std::vector<int> numbers;
-  for (const Contents& contents : others) {
+  for (const FileContents& contents : others) {
     try {
       numbers.push_back(images.add(contents));
     } catch (const Fault& fault) {

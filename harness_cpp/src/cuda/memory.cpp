@@ -89,11 +89,16 @@ Buffer Memory::alias_of(const BufferSpec& spec) const {
 }
 
 void Memory::write(const std::string& name, const std::vector<std::uint8_t>& bytes) {
-  Buffer& owner = owner_of(name);
-  owner.memory->set_read_only(false);
-  owner.has_contents = true;
-  if (bytes.empty()) return;
-  CUDAOPT_CUDA(m_context.driver(), copy_to_device, find(name).pointer, bytes.data(), bytes.size());
+  upload(m_context, open_for_contents(name), bytes);
+}
+
+void Memory::write_file(const std::string& name, const FileContent& file) {
+  copy_file(open_for_contents(name), file);
+}
+
+void Memory::copy_file(DevicePointer to, const FileContent& file) const {
+  if (m_files != nullptr) return m_files->copy(to, file);
+  upload(m_context, to, file.read());
 }
 
 std::vector<std::uint8_t> Memory::read(const std::string& name) const {
@@ -105,11 +110,7 @@ std::vector<std::uint8_t> Memory::read(const std::string& name) const {
 }
 
 void Memory::fill(const std::string& name, const std::vector<std::uint8_t>& pattern) {
-  Buffer& owner = owner_of(name);
-  owner.memory->set_read_only(false);
-  owner.has_contents = true;
-  const Buffer& buffer = find(name);
-  fill_async(m_context, buffer.pointer, buffer.spec.bytes, pattern);
+  fill_async(m_context, open_for_contents(name), find(name).spec.bytes, pattern);
 }
 
 void Memory::poison(const std::string& name,
@@ -162,6 +163,13 @@ const Buffer& Memory::owner_of(const std::string& name) const {
 
 Buffer& Memory::owner_of(const std::string& name) {
   return m_buffers.at(std::as_const(*this).owner_of(name).spec.name);
+}
+
+DevicePointer Memory::open_for_contents(const std::string& name) {
+  Buffer& owner = owner_of(name);
+  owner.memory->set_read_only(false);
+  owner.has_contents = true;
+  return find(name).pointer;
 }
 
 std::string Memory::label_of(const BufferSpec& spec) const {

@@ -10,6 +10,7 @@
 
 #include "cuda/allocation.hpp"
 #include "cuda/context.hpp"
+#include "cuda/file_cache.hpp"
 #include "device.hpp"
 
 namespace cudaopt::cuda {
@@ -25,10 +26,15 @@ struct Buffer {
 
 class Memory {
  public:
-  explicit Memory(const Context& context) : m_context(context) {}
+  // `files` null: no file is kept.
+  explicit Memory(const Context& context, FileCache* files = nullptr)
+      : m_context(context), m_files(files) {}
 
   void create(const BufferSpec& spec);
   void write(const std::string& name, const std::vector<std::uint8_t>& bytes);
+  void write_file(const std::string& name, const FileContent& file);
+  // Queues other memory becoming what `file` holds.
+  void copy_file(DevicePointer to, const FileContent& file) const;
   [[nodiscard]] std::vector<std::uint8_t> read(const std::string& name) const;
   void fill(const std::string& name, const std::vector<std::uint8_t>& pattern);
   void poison(const std::string& name, const std::optional<std::vector<std::uint8_t>>& pattern);
@@ -43,9 +49,12 @@ class Memory {
  private:
   [[nodiscard]] Buffer alias_of(const BufferSpec& spec) const;
   [[nodiscard]] Buffer& owner_of(const std::string& name);
+  // Where `name` starts; the host gives it contents now.
+  DevicePointer open_for_contents(const std::string& name);
   [[nodiscard]] std::string label_of(const BufferSpec& spec) const;
 
   const Context& m_context;
+  FileCache* m_files = nullptr;
   std::map<std::string, Buffer> m_buffers;
 };
 

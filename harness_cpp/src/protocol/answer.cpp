@@ -108,7 +108,9 @@ struct StepToJson {
     return json;
   }
   Json operator()(const ReadAnswer& answer) const {
-    return {{"do", "read"}, {"bytes", answer.bytes}};
+    Json json = {{"do", "read"}, {"bytes", answer.bytes}};
+    if (answer.changed) json["changed"] = *answer.changed;
+    return json;
   }
   Json operator()(const ReadGuardsAnswer& answer) const {
     return {{"do", "read_guards"}, {"intact", answer.intact}};

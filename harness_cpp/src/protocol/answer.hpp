@@ -32,6 +32,7 @@ struct LaunchAnswer {
 };
 struct ReadAnswer {
   std::uint64_t bytes = 0;
+  std::optional<bool> changed;  // of a read that asks
 };
 struct ReadGuardsAnswer {
   bool intact = false;

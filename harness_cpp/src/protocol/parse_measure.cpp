@@ -72,7 +72,7 @@ void read_captures(Object& step, const Request& request, MeasureStep& measure) {
   for (const Value& value : captures->array()) {
     Object object = value.object();
     const std::string buffer = buffer_named(object.need("buffer"), request).name;
-    measure.capture.push_back({buffer, output_file(object.need("file"), request)});
+    measure.capture.push_back(ReadStep{buffer, output_file(object.need("file"), request)});
     measure.how.capture.push_back(buffer);
     object.reject_unknown_keys();
   }

@@ -60,7 +60,7 @@ class StepParser {
       case launch:
         return LaunchStep{parse_launch(m_object, m_request)};
       case read:
-        return ReadStep{buffer("buffer").name, output_file(m_object.need("file"), m_request)};
+        return read_step();
       case read_guards:
         return ReadGuardsStep{buffer("buffer").name};
       case digest:
@@ -93,6 +93,12 @@ class StepParser {
     const auto poison = m_object.find("poison");
     if (!poison) return ResetStep{};
     return ResetStep{pattern(*poison)};
+  }
+
+  Step read_step() {
+    ReadStep step{buffer("buffer").name, output_file(m_object.need("file"), m_request)};
+    if (const auto asked = m_object.find("if_changed")) step.if_changed = asked->boolean();
+    return step;
   }
 
   std::string sha256() {

@@ -70,6 +70,7 @@ struct LaunchStep {
 };
 struct ReadStep {
   std::string buffer, file;
+  bool if_changed = false;  // since the last read of the buffer
 };
 struct ReadGuardsStep {
   std::string buffer;
@@ -84,7 +85,7 @@ struct CompareDigestStep {
 using ContentFiles = std::map<std::string, std::string>;
 struct MeasureStep {
   LaunchSpec launch;
-  MeasureSpec how;  // without contents, which the executor reads
+  MeasureSpec how;  // without contents, which the executor looks for
   std::vector<ContentFiles> contents;
   std::optional<ContentFiles> held_out;
   std::vector<ReadStep> capture;

@@ -24,7 +24,8 @@ Executor::Executor(const Request& request, compile::NvrtcLibraries& libraries,
       m_nvrtc_path(std::move(nvrtc_path)),
       m_devices(devices),
       m_progress(progress),
-      m_files(request.directory) {
+      m_files(request.directory),
+      m_last_reads(request) {
   if (m_nvrtc_path.empty()) m_nvrtc_path = request.nvrtc.value_or("");
 }
 
@@ -48,8 +49,8 @@ void Executor::create_buffers() {
 void Executor::write_initial_contents(const BufferEntry& buffer) {
   if (!buffer.initial_file) return;
   const BufferSpec& spec = buffer.spec;
-  m_device->write(spec.name,
-                  m_files.read_exactly(*buffer.initial_file, spec.bytes, buffer_label(spec.name)));
+  m_device->write_file(
+      spec.name, m_files.content_of(*buffer.initial_file, spec.bytes, buffer_label(spec.name)));
 }
 
 // Names in steps were checked when the request was parsed.
@@ -184,9 +185,19 @@ StepAnswer Executor::operator()(const LaunchStep& step) {
 }
 
 StepAnswer Executor::operator()(const ReadStep& step) {
-  const std::vector<std::uint8_t> content = m_device->read(step.buffer);
-  m_files.write(step.file, content.data(), content.size(), buffer_label(step.buffer));
-  return ReadAnswer{content.size()};
+  std::vector<std::uint8_t> content = m_device->read(step.buffer);
+  ReadAnswer answer;
+  answer.bytes = content.size();
+  if (step.if_changed) answer.changed = m_last_reads.differ(step.buffer, content);
+  const std::string label = buffer_label(step.buffer);
+  if (!answer.changed.value_or(true)) {
+    // One that an earlier request left would be taken for what the buffer holds.
+    m_files.remove(step.file, label);
+    return answer;
+  }
+  m_files.write(step.file, content.data(), content.size(), label);
+  m_last_reads.keep(step.buffer, std::move(content));
+  return answer;
 }
 
 StepAnswer Executor::operator()(const ReadGuardsStep& step) {
@@ -201,19 +212,18 @@ StepAnswer Executor::operator()(const CompareDigestStep& step) {
   return CompareDigestAnswer{sha256_hex(m_device->read(step.buffer)) == step.sha256};
 }
 
-Contents Executor::contents_from_files(const ContentFiles& files) const {
-  Contents contents;
+FileContents Executor::contents_of(const ContentFiles& files) const {
+  FileContents contents;
   for (const auto& [buffer, file] : files) {
-    contents[buffer] = m_files.read_exactly(file, bytes_of(buffer), buffer_label(buffer));
+    contents[buffer] = m_files.content_of(file, bytes_of(buffer), buffer_label(buffer));
   }
   return contents;
 }
 
 StepAnswer Executor::operator()(const MeasureStep& step) {
   MeasureSpec how = step.how;
-  for (const ContentFiles& files : step.contents)
-    how.contents.push_back(contents_from_files(files));
-  if (step.held_out) how.held_out = contents_from_files(*step.held_out);
+  for (const ContentFiles& files : step.contents) how.contents.push_back(contents_of(files));
+  if (step.held_out) how.held_out = contents_of(*step.held_out);
   const MeasureAnswer answer{m_device->measure(with_lowered_entry(step.launch), how)};
   if (answer.measurement.timing && answer.measurement.timing->captured) {
     write_captured(step, answer.measurement.timing->captured->outputs);

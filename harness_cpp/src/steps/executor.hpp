@@ -12,6 +12,7 @@
 #include "protocol/request.hpp"
 #include "steps/devices.hpp"
 #include "steps/files.hpp"
+#include "steps/last_reads.hpp"
 #include "steps/progress.hpp"
 
 namespace cudaopt::steps {
@@ -47,7 +48,7 @@ class Executor {
   [[nodiscard]] std::string source_of(const protocol::ModuleSpec& spec) const;
   [[nodiscard]] const CompiledModule& compiled(const std::string& module);
   [[nodiscard]] CompiledModule module_from_files(const protocol::ModuleSpec& spec) const;
-  [[nodiscard]] Contents contents_from_files(const protocol::ContentFiles& files) const;
+  [[nodiscard]] FileContents contents_of(const protocol::ContentFiles& files) const;
   void write_captured(const protocol::MeasureStep& step, const Contents& outputs) const;
   [[nodiscard]] LaunchSpec with_lowered_entry(LaunchSpec launch) const;
 
@@ -57,6 +58,7 @@ class Executor {
   Devices& m_devices;
   Progress& m_progress;
   Files m_files;
+  LastReads m_last_reads;
   std::unique_ptr<Device> m_device;
   std::map<std::string, CompiledModule> m_compiled;           // by module name
   std::map<std::string, std::vector<std::string>> m_entries;  // of each loaded module

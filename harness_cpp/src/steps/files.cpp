@@ -31,6 +31,14 @@ std::uint64_t size_of(const std::string& path, const std::string& what) {
   return bytes;
 }
 
+void check_size(const std::string& path, std::uint64_t bytes, const std::string& what) {
+  const std::uint64_t found = size_of(path, what);
+  if (found == bytes) return;
+  fail(what, path,
+       "expected " + std::to_string(bytes) + " bytes, got " + std::to_string(found) +
+           ". Write exactly the buffer's bytes.");
+}
+
 void read_into(void* content, std::size_t bytes, const std::string& path, const std::string& what) {
   const File file = open(path, "rb", what);
   if (std::fread(content, 1, bytes, file.get()) != bytes) {
@@ -51,16 +59,19 @@ bool Files::exists(const std::string& name) const {
 
 std::vector<std::uint8_t> Files::read_exactly(const std::string& name, std::uint64_t bytes,
                                               const std::string& what) const {
-  const std::string path = path_of(name);
-  const std::uint64_t found = size_of(path, what);
-  if (found != bytes) {
-    fail(what, path,
-         "expected " + std::to_string(bytes) + " bytes, got " + std::to_string(found) +
-             ". Write exactly the buffer's bytes.");
-  }
-  std::vector<std::uint8_t> content(bytes);
-  read_into(content.data(), content.size(), path, what);
-  return content;
+  return content_of(name, bytes, what).read();
+}
+
+FileContent Files::content_of(const std::string& name, std::uint64_t bytes,
+                              const std::string& what) const {
+  const std::string path = std::filesystem::absolute(path_of(name)).string();
+  check_size(path, bytes, what);
+  return {path, bytes, [path, bytes, what] {
+            check_size(path, bytes, what);
+            std::vector<std::uint8_t> content(bytes);
+            read_into(content.data(), content.size(), path, what);
+            return content;
+          }};
 }
 
 std::string Files::read_text(const std::string& name, const std::string& what) const {
@@ -68,6 +79,15 @@ std::string Files::read_text(const std::string& name, const std::string& what) c
   std::string content(size_of(path, what), '\0');
   read_into(content.data(), content.size(), path, what);
   return content;
+}
+
+void Files::remove(const std::string& name, const std::string& what) const {
+  const std::string path = path_of(name);
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (!error) return;
+  throw Fault(FaultKind::io_error,
+              what + ": file \"" + path + "\" cannot be removed: " + error.message());
 }
 
 void Files::write(const std::string& name, const void* content, std::size_t bytes,

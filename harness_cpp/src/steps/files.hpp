@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "device.hpp"
+
 namespace cudaopt::steps {
 
 class Files {
@@ -16,9 +18,14 @@ class Files {
   // `what` names the request's key in messages: "buffer \"x\"".
   [[nodiscard]] std::vector<std::uint8_t> read_exactly(const std::string& name, std::uint64_t bytes,
                                                        const std::string& what) const;
+  // The same, to be read when it is needed; of the right size now.
+  [[nodiscard]] FileContent content_of(const std::string& name, std::uint64_t bytes,
+                                       const std::string& what) const;
   [[nodiscard]] std::string read_text(const std::string& name, const std::string& what) const;
   void write(const std::string& name, const void* content, std::size_t bytes,
              const std::string& what) const;
+  // A file that may be gone already.
+  void remove(const std::string& name, const std::string& what) const;
   [[nodiscard]] bool exists(const std::string& name) const;
 
  private:
