@@ -93,7 +93,7 @@ def nvml_row(state: GpuState | None) -> Row:
         "MIG": "on" if state.mig else None,
     }
     detail = ", ".join(f"{what} {value}" for what, value in told.items() if value)
-    return Row("NVML", State.FOUND, detail or "answers", "; ".join(doubts(state, None, (), None)))
+    return Row("NVML", State.FOUND, detail or "answers", "; ".join(doubts(state, (), None)))
 
 
 def folder_row(what: str, folder: Path, state_if_not: State, advice: str) -> Row:

@@ -111,18 +111,14 @@ def clock_reasons(bits: int) -> ClockReason:
 
 
 def doubts(
-    before: GpuState | None,
-    after: GpuState | None,
-    sm_clock_mhz: Sequence[float],
-    max_sm_clock_mhz: float | None,
+    state: GpuState | None, sm_clock_mhz: Sequence[float], max_sm_clock_mhz: float | None
 ) -> tuple[str, ...]:
-    """Say in sentences why a measurement between two states cannot be trusted; empty if it can.
+    """Say in sentences why a measurement that ended in `state` cannot be trusted; empty if it can.
 
     `sm_clock_mhz` are the clocks measured beside the samples; a maximum of 0 or None is unknown.
     """
-    states = [state for state in (before, after) if state is not None]
-    slowed = [text for reason, text in _DOUBTFUL.items() if any(reason in state.reasons for state in states)]
-    others = sorted({pid for state in states for pid in state.other_processes})
+    slowed = [text for reason, text in _DOUBTFUL.items() if state is not None and reason in state.reasons]
+    others = () if state is None else sorted(state.other_processes)
     sentences = []
     if slowed:
         sentences.append(f"the GPU's clocks were held down by {' and '.join(slowed)}")

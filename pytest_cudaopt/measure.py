@@ -122,14 +122,14 @@ def _named(files: Mapping[str, Path]) -> dict[str, str]:
 
 def _ask_watched(request: Request, device: Device) -> tuple[Answer, tuple[str, ...]]:
     """Ask, and say what speaks against the numbers that come back."""
-    before = device.gpu_state()
     answer = device.ask(request)
-    after = device.gpu_state()
+    # Once, and still warm: asking takes milliseconds, and the clocks of each block tell the rest.
+    state = device.gpu_state()
     if answer.fault is not None:
         return answer, ()
     gpu = device.limits.gpu
     most_mhz = None if gpu is None else gpu.sm_clock_mhz
-    return answer, doubts(before, after, _latency(answer).sm_clock_mhz, most_mhz)
+    return answer, doubts(state, _latency(answer).sm_clock_mhz, most_mhz)
 
 
 def _captured(latency: Latency) -> Latency:

@@ -102,12 +102,13 @@ class _Rule:
         tolerance = np.abs(expected)
         tolerance *= self.rtol
         tolerance += self.atol
+        largest = _largest_finite(distance)
         # An infinite reference must not make every value acceptable.
         np.minimum(tolerance, _MOST, out=tolerance)
-        suspicious = np.flatnonzero(~(distance <= tolerance))
-        largest = _largest_finite(distance)
-        if not suspicious.size:
-            return suspicious, distance[:0], tolerance[:0], largest
+        is_near = distance <= tolerance
+        if is_near.all():
+            return np.empty(0, np.intp), distance[:0], tolerance[:0], largest
+        suspicious = np.flatnonzero(~is_near)
         wide = got[suspicious].astype(np.float64)
         near = self._rounds_to(expected[suspicious], wide, tolerance[suspicious])
         wrong = suspicious[~near]

@@ -140,17 +140,16 @@ def test_where_nothing_can_be_held_out_a_launch_is_captured_all_the_same(
 def test_doubts_about_the_gpu_become_notes(
     tmp_path: Path, sim: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    states = iter([GpuState(temperature_c=40), GpuState(temperature_c=90)])
     asked: list[Any] = []
 
     def made_up(*evidence: Any) -> tuple[str, ...]:
         asked.append(evidence)
         return ("too hot",)
 
-    monkeypatch.setattr(Device, "gpu_state", lambda self: next(states))
+    monkeypatch.setattr(Device, "gpu_state", lambda self: GpuState(temperature_c=90))
     monkeypatch.setattr(measure_module, "doubts", made_up)
     measured, _ = timed(axpy(tmp_path), sim)
-    assert asked == [(GpuState(temperature_c=40), GpuState(temperature_c=90), (1980.0,), 1980.0)]
+    assert asked == [(GpuState(temperature_c=90), (1980.0,), 1980.0)]
     assert isinstance(measured, Measured)
     assert measured.latency.notes == ("a note of the harness", "too hot")
 

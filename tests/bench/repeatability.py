@@ -179,11 +179,12 @@ def main() -> int:
     """Print a table for each kernel; return 1 if a promise is broken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--only", choices=[workload.name for workload in WORKLOADS])
     options = parser.parse_args()
     failures: list[str] = []
     with open_device("cuda:0") as device:
         sys.stdout.write(f"{device.description}; {options.repeats} repetitions of each median\n")
-        for workload in WORKLOADS:
+        for workload in (w for w in WORKLOADS if options.only in (None, w.name)):
             medians = measure_all(device, workload, options.repeats)
             failures += medians.failures()
             sys.stdout.write("\n".join(medians.lines()) + "\n")

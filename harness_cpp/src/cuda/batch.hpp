@@ -61,9 +61,6 @@ class BatchArm {
 // The median time of an empty kernel in a graph of so many.
 [[nodiscard]] double batch_floor_ns(Bench& bench, int launches);
 
-// Replays that are timed together: one takes 200 us or more.
-inline constexpr int kReplaysTogether = 5;
-
 // Times of all launches of a replay to times of one.
 void divide(std::vector<double>& elapsed_ns, int launches);
 

@@ -33,7 +33,7 @@ Bench::Bench(const Context& on, const Memory& buffers, const std::vector<Arm>& a
       memory(buffers),
       stopwatch(on, label_of(arms)),
       flush(on),
-      tick_ns(event_tick_ns(on, stopwatch)) {
+      tick_ns(on.tick_ns([&] { return event_tick_ns(on, stopwatch); })) {
   for (const Arm& arm : arms) images.emplace_back(on, buffers, buffers_of(arm, others));
   const std::uint64_t slab_bytes = this->slab_bytes();
   const int count = place_count(slab_bytes, on.limits().gpu.value().free_bytes);

@@ -138,6 +138,11 @@ bool Context::make_room() const {
   return true;
 }
 
+double Context::tick_ns(const std::function<double()>& measure) const {
+  if (!m_tick_ns) m_tick_ns = measure();
+  return *m_tick_ns;
+}
+
 FunctionHandle Context::helper(const char* name) const {
   FunctionHandle function = nullptr;
   m_driver.check_own_work(m_driver->module_get_function(&function, m_helpers, name),

@@ -2,6 +2,8 @@
 // measuring needs.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "cuda/driver.hpp"
@@ -44,6 +46,9 @@ class Context {
   // A kernel of helper_kernels.hpp.
   [[nodiscard]] FunctionHandle helper(const char* name) const;
   [[nodiscard]] StreamHandle stream() const { return m_stream; }
+  // The resolution of events. `measure` is called once, by the first who asks: it takes
+  // milliseconds.
+  [[nodiscard]] double tick_ns(const std::function<double()>& measure) const;
   // Waits for all work; throws the Fault it ended in.
   void synchronize(const std::string& what) const;
   // The same where no kernel of the request can be at work.
@@ -61,6 +66,7 @@ class Context {
   ModuleHandle m_helpers = nullptr;
   StreamHandle m_stream = nullptr;
   DeviceLimits m_facts;
+  mutable std::optional<double> m_tick_ns;
   mutable SpareMemory* m_spare = nullptr;  // whoever holds it sees the context as it is otherwise
 };
 

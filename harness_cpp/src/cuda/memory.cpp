@@ -40,15 +40,17 @@ std::uint64_t bytes_to_end(const Buffer& buffer) {
   return buffer.memory->base() + buffer.memory->bytes() - buffer.pointer;
 }
 
+// Every byte equals the one a whole number of patterns before it, once the first pattern is right.
 bool is_repeated(const std::vector<std::uint8_t>& bytes, const std::vector<std::uint8_t>& pattern,
                  std::uint64_t phase) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const std::uint8_t expected = pattern.empty() ? 0 : pattern[(phase + i) % pattern.size()];
-    if (bytes[i] != expected) return false;
+  const std::vector<std::uint8_t> zero(1);
+  const std::vector<std::uint8_t>& bits = pattern.empty() ? zero : pattern;
+  const std::size_t first = std::min(bytes.size(), bits.size());
+  for (std::size_t i = 0; i < first; ++i) {
+    if (bytes[i] != bits[(phase + i) % bits.size()]) return false;
   }
-  return true;
+  return std::equal(bytes.begin() + static_cast<std::ptrdiff_t>(first), bytes.end(), bytes.begin());
 }
-
 }  // namespace
 
 void Memory::create(const BufferSpec& spec) {

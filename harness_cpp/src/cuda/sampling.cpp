@@ -6,7 +6,7 @@
 namespace cudaopt::cuda {
 
 Sampling sample(Bench& bench, const MeasureSpec& how, const std::function<Shot(int sample)>& shot,
-                std::vector<double>& sm_clock_mhz, int together) {
+                std::vector<double>& sm_clock_mhz) {
   Sampling sampling;
   std::vector<double>& samples_ns = sampling.samples_ns;
   while (!is_enough(samples_ns, how)) {
@@ -15,7 +15,7 @@ Sampling sample(Bench& bench, const MeasureSpec& how, const std::function<Shot(i
     std::vector<Shot> shots;
     for (int i = first; i < end; ++i) shots.push_back(shot(i));
     bench.flush.reset_persisting_lines();
-    const TimedBlock block = bench.stopwatch.time(shots, together);
+    const TimedBlock block = bench.stopwatch.time(shots);
     samples_ns.insert(samples_ns.end(), block.elapsed_ns.begin(), block.elapsed_ns.end());
     sm_clock_mhz.push_back(block.sm_clock_mhz);
   }

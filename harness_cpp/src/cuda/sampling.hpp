@@ -9,10 +9,10 @@
 
 namespace cudaopt::cuda {
 
-// Times `shot(0)`, `shot(1)`, ..., `together` as the stopwatch's, until the stop rule of `how` is
+// Times `shot(0)`, `shot(1)`, ... until the stop rule of `how` is
 // met; appends each block's SM clock to `sm_clock_mhz`.
 [[nodiscard]] Sampling sample(Bench& bench, const MeasureSpec& how,
                               const std::function<Shot(int sample)>& shot,
-                              std::vector<double>& sm_clock_mhz, int together = 1);
+                              std::vector<double>& sm_clock_mhz);
 
 }  // namespace cudaopt::cuda

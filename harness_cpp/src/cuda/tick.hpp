@@ -6,8 +6,8 @@
 
 namespace cudaopt::cuda {
 
-// The smallest difference between the times of a few empty kernels; 0 if all are equal. Takes a
-// millisecond or two.
+// The smallest difference between the times of a few empty kernels; 0 if all are equal. Takes a few
+// milliseconds.
 [[nodiscard]] double event_tick_ns(const Context& context, Stopwatch& stopwatch);
 
 }  // namespace cudaopt::cuda
