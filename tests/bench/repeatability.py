@@ -1,8 +1,9 @@
 """How well a median repeats: ours, events around each launch, and `triton.testing.do_bench`, in one run.
 
 Run `python tests/bench/repeatability.py [--repeats 20]` on a GPU, with the package, torch and triton
-installed. Each repetition measures every method once, in turn, on the same binary and the same sizes; what is
-compared is the spread of the medians over repetitions. Exits 1 if ours is further apart than promised.
+installed. All methods time the same binary at the same sizes; what is compared is the spread of the medians over
+repetitions. These follow each other directly; with `--in-turn` the methods alternate, and each starts from the
+clocks and temperatures another's load left. Exits 1 if ours is further apart than promised.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -156,8 +157,8 @@ class Ours:
         return sampling
 
 
-def measure_all(device: Device, workload: Workload, repeats: int) -> Medians:
-    """Measure every method `repeats` times, in turn."""
+def measure_all(device: Device, workload: Workload, repeats: int, in_turn: bool) -> Medians:
+    """Measure every method `repeats` times: one method after the other, or `in_turn`."""
     ours = Ours(device, vadd, workload)
     medians = Medians(workload)
     with SameBinary(ours.compiled, ours.launch, workload.n) as binary:
@@ -176,23 +177,32 @@ def measure_all(device: Device, workload: Workload, repeats: int) -> Medians:
             batch = chosen.batch or ours.sampling(SamplingMode.BATCH)
             medians.add(COLD, cold.median_ns / 1000)
             medians.add(BATCH, batch.median_ns / 1000)
-            for method, median_us in methods.items():
-                medians.add(method, median_us())
             medians.notes.update(chosen.notes)
+            if in_turn:
+                add_others(medians, methods, 1)
+        if not in_turn:
+            add_others(medians, methods, repeats)
     return medians
+
+
+def add_others(medians: Medians, methods: Mapping[str, Callable[[], float]], repeats: int) -> None:
+    for method, median_us in methods.items():
+        for _ in range(repeats):
+            medians.add(method, median_us())
 
 
 def main() -> int:
     """Print a table for each kernel; return 1 if a promise is broken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--in-turn", action="store_true", help="let each method follow another's load")
     parser.add_argument("--only", choices=[workload.name for workload in WORKLOADS])
     options = parser.parse_args()
     failures: list[str] = []
     with open_device("cuda:0") as device:
         sys.stdout.write(f"{device.description}; {options.repeats} repetitions of each median\n")
         for workload in (w for w in WORKLOADS if options.only in (None, w.name)):
-            medians = measure_all(device, workload, options.repeats)
+            medians = measure_all(device, workload, options.repeats, options.in_turn)
             failures += medians.failures()
             sys.stdout.write("\n".join(medians.lines()) + "\n")
             sys.stdout.flush()
