@@ -1,7 +1,7 @@
 """How well a median repeats: ours, events around each launch, and `triton.testing.do_bench`, in one run.
 
-Run `python tests/bench/repeatability.py [--repeats 20]` on a GPU, with the package, torch and triton
-installed. All methods time the same binary at the same sizes; what is compared is the spread of the medians over
+Run `python tests/bench/repeatability.py [--repeats 20]` on a GPU, with the package, torch and triton installed.
+All methods time the same binary at the same sizes; what is compared is the spread of the medians over
 repetitions. These follow each other directly; with `--in-turn` the methods alternate, and each starts from the
 clocks and temperatures another's load left. Exits 1 if ours is further apart than promised.
 """
