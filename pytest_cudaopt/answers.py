@@ -222,10 +222,7 @@ def _read_latency(kind: Any, value: Any, path: str) -> Latency:
 
 def _measured(timing: _RawTiming, at: str) -> Latency:
     _require_positive(f"{at}.median_ns", timing.median_ns)
-    chosen = timing.batch if timing.mode is SamplingMode.BATCH else timing.cold
-    if chosen is None:
-        raise HarnessError(at, expected=f"the samples of mode '{timing.mode}'", got="none")
-    return Latency(
+    latency = Latency(
         LatencyKind.MEASURED,
         timing.median_ns,
         mode=timing.mode,
@@ -239,6 +236,9 @@ def _measured(timing: _RawTiming, at: str) -> Latency:
         captured=timing.captured,
         notes=timing.notes,
     )
+    if latency.sampling is None:
+        raise HarnessError(at, expected=f"the samples of mode '{timing.mode}'", got="none")
+    return latency
 
 
 def _require_positive(path: str, median_ns: float) -> None:

@@ -96,7 +96,7 @@ def _settings(given: argparse.Namespace) -> Settings:
 
 def _doctor(given: argparse.Namespace) -> Exit:
     settings = _settings(given)
-    rows = doctor.examine(Path.cwd() / settings.results, os.environ)
+    rows = doctor.examine(Path.cwd() / settings.results, os.environ, settings.device)
     if given.peaks and doctor.is_healthy(rows):
         with open_required(settings) as device:
             rows += examine_peaks(device)

@@ -67,7 +67,9 @@ class KernelItem(pytest.Function):
                 at,
             )
         path = os.path.relpath(self.path, self.config.invocation_params.dir)
-        flags = session.settings.differing_flags(optimizing=self.work.stage is RowStage.OPTIMIZE)
+        flags = session.settings.differing_flags(
+            timing=self.work.stage is RowStage.LATENCY, optimizing=self.work.stage is RowStage.OPTIMIZE
+        )
         again = report.reproduce_lines(f"{path}::{self.name}", flags, self.work.case)
         return shown(failure.summary, [failure.text, *again], at)
 

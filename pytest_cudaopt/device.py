@@ -18,9 +18,10 @@ from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.gpu_lock import GpuLock, lock_of
 from pytest_cudaopt.gpu_state import GpuState
 from pytest_cudaopt.harness import Harness
+from pytest_cudaopt.option_text import DEVICE_SELECTOR
 from pytest_cudaopt.protocol import AskLimits, Request, SimOptions
 from pytest_cudaopt.scratch import make_scratch, remove_scratch
-from pytest_cudaopt.settings import DEVICE_SELECTOR, Settings
+from pytest_cudaopt.settings import Settings
 from pytest_cudaopt.toolchain import Toolchain
 
 _FIRST_GPU = "cuda:0"
@@ -149,7 +150,7 @@ def open_device(
 def open_required(settings: Settings) -> Device:
     """Open the device `settings` asks for; raise EnvironmentFault if it is not the required kind."""
     device = open_device(settings.device, threads=settings.threads)
-    if "gpu" in settings.require and not device.selector.startswith("cuda"):
+    if "gpu" in settings.require and not device.is_gpu:
         got = f"{device.description}, chosen by --cudaopt-device={settings.device}"
         device.close()
         raise EnvironmentFault(

@@ -38,8 +38,11 @@ class Row:
     advice: str = ""
 
 
-def examine(results: Path, environ: Mapping[str, str]) -> list[Row]:
-    """Look for everything this package needs or can use; `results` is the folder runs go to."""
+def examine(results: Path, environ: Mapping[str, str], selector: str = "auto") -> list[Row]:
+    """Look for everything this package needs or can use.
+
+    `results` is the folder runs go to, `selector` the device kernels would run on.
+    """
     needed = [
         python_row(sys.version_info[:2]),
         _guarded("harness", lambda: _harness_row(environ)),
@@ -49,7 +52,7 @@ def examine(results: Path, environ: Mapping[str, str]) -> list[Row]:
     # Without these it cannot answer, which would only repeat their advice.
     devices: list[Row] = []
     if is_healthy(needed):
-        devices = [_guarded("sim", lambda: _sim_row(environ)), *_auto_rows(environ)]
+        devices = [_guarded("sim", lambda: _sim_row(environ)), *_device_rows(selector, environ)]
     return [
         *needed,
         *devices,
@@ -78,7 +81,7 @@ def gpu_row(device: Device) -> Row:
     if facts is not None:
         return Row("GPU", State.FOUND, _gpu_detail(device, facts))
     reason = device.note.partition(", ")[2]
-    return Row("GPU", State.ABSENT, f"{reason or 'none'}: kernels run on sim")
+    return Row("GPU", State.ABSENT, f"{reason or 'not asked for'}: kernels run on sim")
 
 
 def nvml_row(state: GpuState | None) -> Row:
@@ -143,15 +146,17 @@ def _sim_row(environ: Mapping[str, str]) -> Row:
         return Row("sim", State.FOUND, f"{device.description} answers")
 
 
-def _auto_rows(environ: Mapping[str, str]) -> list[Row]:
+def _device_rows(selector: str, environ: Mapping[str, str]) -> list[Row]:
     try:
-        with open_device("auto", environ=environ) as device:
-            rows = [Row("auto", State.FOUND, device.note.removeprefix("auto: ")), gpu_row(device)]
+        with open_device(selector, environ=environ) as device:
+            note = device.note.removeprefix("auto: ")
+            rows = [Row("auto", State.FOUND, note)] if note else []
+            rows.append(gpu_row(device))
             if device.limits.gpu is not None:
                 rows += [_gpu_nvrtc_row(device), nvml_row(device.gpu_state())]
             return rows
     except CudaoptError as error:
-        return [_error_row("auto", error)]
+        return [_error_row(selector, error)]
 
 
 def _gpu_detail(device: Device, facts: GpuFacts) -> str:

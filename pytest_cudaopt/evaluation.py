@@ -206,10 +206,14 @@ class Latency:
     spread: float | None = None
 
     @property
+    def sampling(self) -> Sampling | None:
+        """What `median_ns` is the median of; None if modelled."""
+        return self.batch if self.mode is SamplingMode.BATCH else self.cold
+
+    @property
     def samples_ns(self) -> tuple[float, ...]:
         """The samples `median_ns` is the median of; empty if modelled."""
-        chosen = self.batch if self.mode is SamplingMode.BATCH else self.cold
-        return chosen.samples_ns if chosen is not None else ()
+        return () if self.sampling is None else self.sampling.samples_ns
 
 
 class CaseStatus(StrEnum):

@@ -6,6 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from pytest_cudaopt.answers import Answer
+from pytest_cudaopt.case_request import base_request, launch_step
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault, HarnessError
@@ -15,7 +16,6 @@ from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import Arm, Buffer, BufferArgument, Interleave, Launch, Load
-from pytest_cudaopt.run import base_request, launch_step
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,12 @@ def format_latency(latency: Latency, done: Achieved | None = None) -> str:
     if latency.mode is None:
         bound = f" ({latency.bound})" if latency.bound else ""
         return f"{format_duration(latency.median_ns)} {latency.kind}{bound}"
-    is_batch = latency.mode is SamplingMode.BATCH
-    chosen, other = (latency.batch, latency.cold) if is_batch else (latency.cold, latency.batch)
     parts = [f"{format_duration(latency.median_ns)} {latency.mode}"]
-    if other is not None:
-        other_mode = SamplingMode.COLD if is_batch else SamplingMode.BATCH
-        parts[0] += f" ({other_mode} {format_duration(other.median_ns)})"
-    if chosen is not None:
-        parts.append(f"IQR {_three_digits(100 * chosen.relative_iqr)} %")
+    for mode, other in ((SamplingMode.COLD, latency.cold), (SamplingMode.BATCH, latency.batch)):
+        if mode is not latency.mode and other is not None:
+            parts[0] += f" ({mode} {format_duration(other.median_ns)})"
+    if latency.sampling is not None:
+        parts.append(f"IQR {_three_digits(100 * latency.sampling.relative_iqr)} %")
     if latency.batch is not None and latency.batch.floor_ns is not None:
         parts.append(f"launch floor {format_duration(latency.batch.floor_ns)}")
     return ", ".join([*parts, *([] if done is None else format_achieved(done))])

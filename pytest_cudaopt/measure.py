@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt.answers import Answer
+from pytest_cudaopt.case_request import base_request, launch_step
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.contents import Contents, remove
@@ -23,7 +24,6 @@ from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.outputs import output_files, read_outputs
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import Capture, Load, Measure, Request
-from pytest_cudaopt.run import base_request, launch_step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

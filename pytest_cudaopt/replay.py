@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.case_request import base_request, check_steps, launch_step
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import CompileFailure, compile_candidate, source_module
 from pytest_cudaopt.declare import Kernel
@@ -20,7 +21,7 @@ from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.outputs import AGAIN
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.protocol import Buffer, Compile, Load, Measure, Request
-from pytest_cudaopt.run import base_request, check_steps, configure, launch_step
+from pytest_cudaopt.run import configure
 
 # Read files must carry the nonce in their names; a fixed one makes the request the same every time.
 _NONCE = "replay"
@@ -77,8 +78,8 @@ def write_replay(
     return _write(request, prepared.files, folder / f"{name}.json", inputs / name)
 
 
-def read_outputs(path: Path, device: Device) -> None:
-    """Execute the request at `path` up to its measurement: its outputs are written beside it."""
+def write_outputs(path: Path, device: Device) -> None:
+    """Execute the request at `path` up to its measurement, so that its outputs lie beside it."""
     request = Request.from_json(json.loads(path.read_text()))
     steps = tuple(step for step in request.steps if not isinstance(step, Measure))
     device.ask(replace(request, directory=str(path.parent.resolve()), steps=steps))

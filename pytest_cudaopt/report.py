@@ -34,10 +34,10 @@ from pytest_cudaopt.evaluation import (
     Mismatch,
     Status,
 )
+from pytest_cudaopt.excerpts import CompiledSource
 from pytest_cudaopt.finding import Finding
 
 _SHOWN_DIAGNOSTICS = 5
-_CONTEXT_LINES = 2
 
 
 class FailureClass(StrEnum):
@@ -114,7 +114,7 @@ def describe_error(error: CudaoptError, base: Path) -> Failure:
 
 def describe_evaluation(kernel: Kernel, candidate: Candidate, evaluation: Evaluation, base: Path) -> Failure:
     """Return the failure a rejected evaluation stands for, with excerpts of the candidate's source."""
-    source = _Source(candidate, shown_path(kernel.source, base))
+    source = CompiledSource(candidate, shown_path(kernel.source, base))
     kind = _OF_STATUS[evaluation.status]
     if evaluation.status is Status.COMPILE_ERROR:
         headline, details = _compile_part(evaluation, source)
@@ -139,41 +139,6 @@ def shown_path(path: Path, base: Path) -> str:
     return str(path.relative_to(base)) if path.is_relative_to(base) else str(path)
 
 
-def excerpt(source: str, line: int, column: int = 0, context_lines: int = _CONTEXT_LINES) -> list[str]:
-    """Return the lines around `line`, marked, with a caret under `column` (from 1) if that is known."""
-    lines = source.splitlines()
-    if not 1 <= line <= len(lines):
-        return []
-    shown: list[str] = []
-    for number in range(max(1, line - context_lines), min(len(lines), line + context_lines) + 1):
-        text = lines[number - 1].expandtabs(4)
-        shown.append(f"  {'>' if number == line else ' '} {number:>4} | {text}".rstrip())
-        if number == line and column > 0:
-            before = lines[number - 1][: column - 1].expandtabs(4)
-            shown.append(f"         | {' ' * len(before)}^")
-    return shown
-
-
-@dataclass(frozen=True)
-class _Source:
-    """The text that was compiled and the path to show for it."""
-
-    candidate: Candidate
-    path: str
-
-    def owns(self, file: str | None) -> bool:
-        return file is not None and Path(file).name == self.candidate.file
-
-    def place(self, file: str, line: int, column: int = 0) -> str:
-        shown = self.path if self.owns(file) else file
-        return f"{shown}:{line}{f':{column}' if column else ''}"
-
-    def excerpt(self, file: str | None, line: int | None, column: int = 0) -> list[str]:
-        if line is None or not self.owns(file):
-            return []
-        return excerpt(self.candidate.source, line, column)
-
-
 def _brief(error: CudaoptError) -> str:
     expected = [f"expected {error.expected}"] if error.expected is not None else []
     got = [f"got {error.got.splitlines()[0]}"] if error.got else []
@@ -191,7 +156,7 @@ def _headline(evaluation: Evaluation, failed: Sequence[CaseOutcome]) -> str:
     return evaluation.reason or f"kernel '{evaluation.kernel}' was not accepted"
 
 
-def _place(evaluation: Evaluation, kernel: Kernel, source: _Source) -> SourceLocation | None:
+def _place(evaluation: Evaluation, kernel: Kernel, source: CompiledSource) -> SourceLocation | None:
     """Return the line of the kernel's own file that is to blame, if one is known."""
     errors = [d for d in evaluation.diagnostics if d.severity == "error" and source.owns(d.file)]
     if evaluation.status is Status.COMPILE_ERROR and errors:
@@ -202,7 +167,7 @@ def _place(evaluation: Evaluation, kernel: Kernel, source: _Source) -> SourceLoc
     return None
 
 
-def _compile_part(evaluation: Evaluation, source: _Source) -> tuple[str, list[str]]:
+def _compile_part(evaluation: Evaluation, source: CompiledSource) -> tuple[str, list[str]]:
     errors = [d for d in evaluation.diagnostics if d.severity == "error"]
     details: list[str] = []
     for diagnostic in (errors or evaluation.diagnostics)[:_SHOWN_DIAGNOSTICS]:
@@ -215,7 +180,7 @@ def _compile_part(evaluation: Evaluation, source: _Source) -> tuple[str, list[st
     return f"{source.path}: {count}{errors[0].text.splitlines()[0]}", details
 
 
-def _diagnostic_lines(diagnostic: Diagnostic, source: _Source) -> list[str]:
+def _diagnostic_lines(diagnostic: Diagnostic, source: CompiledSource) -> list[str]:
     place = source.place(diagnostic.file, diagnostic.line, diagnostic.column)
     first, *rest = diagnostic.text.splitlines() or [""]
     return [
@@ -225,7 +190,7 @@ def _diagnostic_lines(diagnostic: Diagnostic, source: _Source) -> list[str]:
     ]
 
 
-def _outcome_lines(outcome: CaseOutcome, evaluation: Evaluation, source: _Source) -> list[str]:
+def _outcome_lines(outcome: CaseOutcome, evaluation: Evaluation, source: CompiledSource) -> list[str]:
     sizes = ", ".join(f"{name}={value}" for name, value in outcome.case.sizes) or "no sizes"
     launch = f", launched with {outcome.launch}" if outcome.launch is not None else ""
     lines = [f"  {'case':<9} {sizes}{launch}, on {evaluation.device}"]
@@ -273,7 +238,7 @@ def _mismatch_text(output: str, mismatch: Mismatch) -> str:
     return ", ".join(parts)
 
 
-def _finding_lines(finding: Finding, source: _Source) -> list[str]:
+def _finding_lines(finding: Finding, source: CompiledSource) -> list[str]:
     """Say what the message, which stands above, has not said already."""
     lines: list[str] = []
     if finding.buffer is not None and f"{finding.buffer}[" not in finding.message:

@@ -6,7 +6,6 @@ fault, or whether there is one behind a wrong result.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.case_request import GUARD_BYTES, base_request, check_steps, guarded, launch_step
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.contents import remove
 from pytest_cudaopt.device import Device
@@ -30,36 +30,8 @@ from pytest_cudaopt.outputs import (
     read_changed,
     read_outputs,
 )
-from pytest_cudaopt.parameters import Parameter, Role
 from pytest_cudaopt.prepare import PreparedCase
-from pytest_cudaopt.protocol import (
-    Access,
-    Argument,
-    Buffer,
-    BufferArgument,
-    Compile,
-    Launch,
-    Load,
-    Read,
-    ReadGuards,
-    Request,
-    Reset,
-    ScalarArgument,
-    Step,
-)
-
-# Repeated 2 bytes that are a NaN in f16, bf16, f32 and f64, no valid bool, and an unlikely integer.
-POISON = "f97f"
-# A number in each of them. An addition to a NaN in a guard zone leaves a NaN there, and so no trace.
-FINITE_POISON = "3c3c"
-# A neighbour's element, or a vector load of 16 bytes past the end, lands inside.
-GUARD_BYTES = 256
-_ACCESS = {
-    Role.IN: Access.READ,
-    Role.OUT: Access.READ_WRITE,
-    Role.INOUT: Access.READ_WRITE,
-    Role.SCRATCH: Access.READ_WRITE,
-}
+from pytest_cudaopt.protocol import Compile, Load, Request
 
 
 @dataclass(frozen=True)
@@ -126,69 +98,6 @@ def fault_behind_wrong(
     return fault_behind(_for_sim(request, prepared, compiled, launch), device)
 
 
-def base_request(
-    prepared: PreparedCase,
-    compiled: Compiled,
-    purpose: str,
-    device: Device,
-    budget: Budget,
-    guard_bytes: int = GUARD_BYTES,
-) -> Request:
-    """Return a request with the module and every buffer of the case, and no steps yet."""
-    request = device.new_request(f"{prepared.kernel.name}/{purpose}/{prepared.case}")
-    sim = request.sim
-    if budget.block_instructions is not None:
-        sim = replace(sim, block_instructions=budget.block_instructions)
-    return replace(
-        request,
-        sim=sim,
-        timeout_s=budget.launching_timeout_s,
-        modules=(compiled.module,),
-        buffers=tuple(_buffer(p, prepared, guard_bytes) for p in prepared.kernel.parameters if p.is_array),
-    )
-
-
-def launch_step(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration) -> Launch:
-    """Return the step that launches the case."""
-    return Launch(
-        module=compiled.module.name,
-        entry=compiled.entry,
-        grid=launch.grid,
-        block=launch.block,
-        arguments=tuple(_argument(p, prepared) for p in prepared.kernel.parameters),
-        shared_bytes=launch.shared_bytes,
-    )
-
-
-def check_steps(
-    prepared: PreparedCase,
-    compiled: Compiled,
-    launch: LaunchConfiguration,
-    device: Device,
-    files: Mapping[str, str],
-    again: Mapping[str, str],
-) -> tuple[Step, ...]:
-    """Return what checks a loaded module: the launch, its guards, its outputs into `files`.
-
-    On a GPU, which sees a guard, or an element left unwritten, only by what was there before, a second launch
-    follows on another poison, those of its outputs that differ into `again`.
-    """
-    launched: tuple[Step, ...] = (
-        launch_step(prepared, compiled, launch),
-        *(ReadGuards(name) for name in _guarded(prepared)),
-    )
-    once = (*launched, *(Read(name, file) for name, file in files.items()))
-    if not device.is_gpu:
-        return once
-    reads = (Read(name, file, if_changed=True) for name, file in again.items())
-    return (*once, Reset(FINITE_POISON), *launched, *reads)
-
-
-def _guarded(prepared: PreparedCase) -> list[str]:
-    """Return the arrays whose guards are read: a write near an input is left to the device."""
-    return [p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN]
-
-
 def _texts(files: Mapping[str, Path]) -> dict[str, str]:
     return {name: str(file) for name, file in files.items()}
 
@@ -209,7 +118,7 @@ def _result(
         return RunResult(None, fault=answer.fault)
     checks = [step for step in answer.steps if step.do == "read_guards"]
     launches = [step for step in answer.steps if step.do == "launch"]
-    for name, check in zip(_guarded(prepared) * len(launches), checks, strict=True):
+    for name, check in zip(guarded(prepared) * len(launches), checks, strict=True):
         if not check.intact:
             message = f"wrote within {GUARD_BYTES} bytes before or after '{name}'"
             fault = Finding(FindingKind.ILLEGAL_ADDRESS, message, buffer=name, access="write")
@@ -225,26 +134,6 @@ def _changed(answer: Answer, again: Mapping[str, Path]) -> list[str]:
     """Return the outputs that a second launch left other than the first."""
     reads = [step for step in answer.steps if step.do == "read" and step.changed is not None]
     return [name for name, read in zip(again, reads, strict=True) if read.changed]
-
-
-def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> Buffer:
-    elements = math.prod(prepared.arguments.shapes[parameter.name])
-    file = prepared.files.get(parameter.name)
-    return Buffer(
-        name=parameter.name,
-        bytes=elements * parameter.dtype.itemsize,
-        access=_ACCESS[parameter.role],
-        element_bytes=parameter.dtype.itemsize,
-        guard_bytes=guard_bytes,
-        initial_file=None if file is None else str(file),
-        poison=POISON,
-    )
-
-
-def _argument(parameter: Parameter, prepared: PreparedCase) -> Argument:
-    if parameter.is_array:
-        return BufferArgument(parameter.name)
-    return ScalarArgument.of(parameter.dtype, prepared.arguments.scalars[parameter.name])
 
 
 def _broken_limit(launch: LaunchConfiguration, compiled: Compiled, device: Device) -> str | None:

@@ -5,33 +5,19 @@ Reads no file and knows no pytest: whoever has the texts hands them to `resolve`
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+from pytest_cudaopt import option_text
 from pytest_cudaopt.errors import SettingsError
-
-# Text to value; raises ValueError whose text is what was expected.
-Reader = Callable[[str], Any]
-DEVICE_SELECTOR = re.compile(r"^(auto|sim|cuda:\d+)$")
-_WORDS = {
-    "1": True,
-    "true": True,
-    "yes": True,
-    "on": True,
-    "0": False,
-    "false": False,
-    "no": False,
-    "off": False,
-}
-REQUIREMENTS = ("gpu",)
+from pytest_cudaopt.option_text import Reader, Writer
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option: `field` of Settings, its flag, how its text is read.
+    """One option: `field` of Settings, its flag, how its text is read, and written so that it reads the same.
 
     A `metavar` of None makes it a switch without a value on the command line.
     """
@@ -42,6 +28,7 @@ class Option:
     default: Any
     help: str
     metavar: str | None = None
+    write: Writer = str
 
     @property
     def ini(self) -> str:
@@ -83,11 +70,14 @@ class Settings:
     warmup: int
     relative_error: float
 
-    def differing_flags(self, *, optimizing: bool = False) -> list[str]:
-        """Return the flags that reproduce what a check, or a run, depends on, where not the default."""
-        fields = _REPRODUCING_RUN if optimizing else _REPRODUCING_CHECK
+    def differing_flags(self, *, timing: bool = False, optimizing: bool = False) -> list[str]:
+        """Return the flags that reproduce what a check depends on, where not the default.
+
+        Those of a measurement too if `timing`, and those of a run if `optimizing`.
+        """
+        fields = _REPRODUCING_RUN if optimizing else _REPRODUCING_LATENCY if timing else _REPRODUCING_CHECK
         differing = [o for o in OPTIONS if o.field in fields and getattr(self, o.field) != o.default]
-        return [o.flag if o.is_switch else f"{o.flag}={getattr(self, o.field)}" for o in differing]
+        return [o.flag if o.is_switch else f"{o.flag}={o.write(getattr(self, o.field))}" for o in differing]
 
 
 def resolve(
@@ -125,64 +115,18 @@ def _first_given(option: Option, sources: Iterable[tuple[str, str | bool | None]
     return option.default
 
 
-def _switch(text: str) -> bool:
-    if text.lower() not in _WORDS:
-        raise ValueError("true or false")
-    return _WORDS[text.lower()]
-
-
-def _whole(least: int) -> Reader:
-    def read(text: str) -> int:
-        if not re.fullmatch(r"\d+", text) or int(text) < least:
-            raise ValueError(f"a whole number of at least {least}")
-        return int(text)
-
-    return read
-
-
-def _seconds(text: str) -> float:
-    if not re.fullmatch(r"\d+(\.\d+)?s?", text) or float(text.removesuffix("s")) == 0:
-        raise ValueError("seconds greater than 0, such as 60 or 0.5")
-    return float(text.removesuffix("s"))
-
-
-def _percent(text: str) -> float:
-    if not re.fullmatch(r"\d+(\.\d+)?%?", text):
-        raise ValueError("a percentage of at least 0, such as 2 or 0.5%")
-    return float(text.removesuffix("%")) / 100
-
-
-def _device(text: str) -> str:
-    if not DEVICE_SELECTOR.match(text):
-        raise ValueError("auto, sim or cuda:N")
-    return text
-
-
-def _model(text: str) -> str:
-    if text != "offline":
-        raise ValueError("offline, the only proposer of this version (language models come later)")
-    return text
-
-
-def _requirements(text: str) -> frozenset[str]:
-    words = frozenset(word.strip() for word in text.split(",") if word.strip())
-    if words - set(REQUIREMENTS):
-        raise ValueError(f"a comma-separated list of {', '.join(REQUIREMENTS)}")
-    return words
-
-
-def _folder(text: str) -> str:
-    if not text:
-        raise ValueError("a folder")
-    return text
-
-
 OPTIONS: tuple[Option, ...] = (
-    Option("optimize", "--optimize", _switch, False, "look for a faster version of every selected kernel"),
+    Option(
+        "optimize",
+        "--optimize",
+        option_text.switch,
+        False,
+        "look for a faster version of every selected kernel",
+    ),
     Option(
         "max_iterations",
         "--optimize-max-iterations",
-        _whole(1),
+        option_text.whole(1),
         7,
         "attempts per kernel after its starting version (default 7)",
         metavar="N",
@@ -190,23 +134,29 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "model",
         "--optimize-model",
-        _model,
+        option_text.model,
         "offline",
         "who proposes candidates: offline tries the declared tunables (default offline)",
         metavar="NAME",
     ),
-    Option("accept", "--optimize-accept", _switch, False, "write the best version back to its .cu file"),
+    Option(
+        "accept",
+        "--optimize-accept",
+        option_text.switch,
+        False,
+        "write the best version back to its .cu file",
+    ),
     Option(
         "accept_modelled",
         "--optimize-accept-modelled",
-        _switch,
+        option_text.switch,
         False,
         "let --optimize-accept write back a version that only the latency model ranked best",
     ),
     Option(
         "seed",
         "--optimize-seed",
-        _whole(0),
+        option_text.whole(0),
         0,
         "seed for the choice of attempts when not all fit (default 0)",
         metavar="N",
@@ -214,15 +164,16 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "allow_slower",
         "--optimize-allow-slower",
-        _percent,
+        option_text.percent,
         0.02,
         "how many percent slower any measured case of a faster version may be (default 2)",
         metavar="PERCENT",
+        write=option_text.percent_text,
     ),
     Option(
         "results",
         "--optimize-results",
-        _folder,
+        option_text.folder,
         "results",
         "folder for the records of runs, under the root folder (default results)",
         metavar="FOLDER",
@@ -230,7 +181,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "device",
         "--cudaopt-device",
-        _device,
+        option_text.device,
         "auto",
         "where kernels run: auto, sim or cuda:N (default auto)",
         metavar="DEVICE",
@@ -238,7 +189,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "threads",
         "--cudaopt-threads",
-        _whole(0),
+        option_text.whole(0),
         0,
         "threads of sim, 0 for all cores; results do not depend on it (default 0)",
         metavar="N",
@@ -246,7 +197,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "require",
         "--cudaopt-require",
-        _requirements,
+        option_text.requirements,
         frozenset(),
         "fail instead of falling back: gpu (comma-separated list)",
         metavar="WORDS",
@@ -254,7 +205,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "timeout_s",
         "--cudaopt-timeout",
-        _seconds,
+        option_text.seconds,
         120.0,
         "seconds one kernel run may take (default 120)",
         metavar="SECONDS",
@@ -262,7 +213,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "samples",
         "--cudaopt-samples",
-        _whole(2),
+        option_text.whole(2),
         100,
         "timed launches of a measured case on a GPU (default 100)",
         metavar="N",
@@ -270,7 +221,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "warmup",
         "--cudaopt-warmup",
-        _whole(0),
+        option_text.whole(0),
         10,
         "launches before the first timed one, at least; they also last at least 25 ms (default 10)",
         metavar="N",
@@ -278,13 +229,15 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "relative_error",
         "--cudaopt-relative-error",
-        _percent,
+        option_text.percent,
         0.0,
         "time more launches until the median's standard error is below so many percent; 0 for a fixed number "
         "(default 0)",
         metavar="PERCENT",
+        write=option_text.percent_text,
     ),
 )
 # Results depend on these; the others change what is done, not what is found.
 _REPRODUCING_CHECK = frozenset({"device", "timeout_s"})
-_REPRODUCING_RUN = _REPRODUCING_CHECK | {"optimize", "max_iterations", "model", "seed"}
+_REPRODUCING_LATENCY = _REPRODUCING_CHECK | {"samples", "warmup", "relative_error"}
+_REPRODUCING_RUN = _REPRODUCING_LATENCY | {"optimize", "max_iterations", "model", "seed", "allow_slower"}

@@ -95,7 +95,7 @@ class Row:
         if device.missed_gpu:
             return replace(self, device=device.description, device_warning=device.note)
         # A GPU that `auto` chose is named by itself.
-        note = "" if device.selector.startswith("cuda") else device.note
+        note = "" if device.is_gpu else device.note
         return replace(self, device=device.description, device_note=note)
 
     def with_latency(self, latency: Latency | None, done: Achieved | None = None) -> Row:
@@ -104,11 +104,10 @@ class Row:
             return self
         row = replace(self, median_ns=latency.median_ns, kind=latency.kind, bound=latency.bound)
         if latency.mode is not None:
-            chosen = latency.batch if latency.mode is SamplingMode.BATCH else latency.cold
             row = replace(
                 row,
                 mode=latency.mode,
-                relative_iqr=None if chosen is None else chosen.relative_iqr,
+                relative_iqr=None if latency.sampling is None else latency.sampling.relative_iqr,
                 latency_text=format_latency(latency, done),
             )
         return replace(row, doubts=tuple(dict.fromkeys(latency.notes)))

@@ -28,6 +28,7 @@ _NOT_CHECKED = (
     "races and uninitialised reads",
     "what the starting kernel can do beyond the declared cases",
 )
+_NOT_SEEN_BY_A_GPU = "reads outside an array that meet no unmapped page"
 
 
 def evaluation_json(evaluation: Evaluation, done: Mapping[str, Achieved] | None = None) -> Json:
@@ -190,7 +191,7 @@ def _proved(evaluation: Evaluation) -> list[str]:
         proved.append("compiles, with the declared parameter types")
     if passed:
         proved.append(f"matches the reference within tolerance at {', '.join(passed)}")
-        if evaluation.device.startswith("sim"):
+        if _sees_every_access(evaluation):
             proved.append("no access out of bounds or misaligned at these cases")
     return proved
 
@@ -198,7 +199,12 @@ def _proved(evaluation: Evaluation) -> list[str]:
 def _not_checked(evaluation: Evaluation) -> list[str]:
     kinds = {latency.kind for latency in evaluation.latencies.values()}
     unmeasured = [] if LatencyKind.MEASURED in kinds else ["latency on a GPU"]
-    return [*_NOT_CHECKED, *unmeasured]
+    unseen = [] if _sees_every_access(evaluation) else [_NOT_SEEN_BY_A_GPU]
+    return [*_NOT_CHECKED, *unseen, *unmeasured]
+
+
+def _sees_every_access(evaluation: Evaluation) -> bool:
+    return evaluation.device.startswith("sim")
 
 
 def _number(value: float | int | bool | None) -> float | int | bool | str | None:

@@ -39,6 +39,10 @@ class MadeUpDevice:
     selector: str = "sim"
     description: str = "sim (made up)"
 
+    @property
+    def is_gpu(self) -> bool:
+        return self.selector != "sim"
+
 
 def declare_twice(folder: Path, source: str = SOURCE, *, measured: bool = True) -> Kernel:
     """Declare a kernel that doubles a vector, with its source in `folder`."""

@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "finding",
         "evaluation",
         "paired",
+        "option_text",
         "settings",
     ),
     (
@@ -48,6 +49,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "reference",
         "validate",
         "prepare",
+        "case_request",
         "run",
         "outputs",
         "agreement",
@@ -61,7 +63,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "achieved",
     ),
     ("pipeline", "replay"),
-    ("report", "plots", "table", "latency_text", "verdict_json"),
+    ("report", "excerpts", "plots", "table", "latency_text", "verdict_json"),
     ("optimize",),
     ("plugin", "session", "collect", "items", "load", "cli", "doctor", "peak_rows", "rerun"),
 )

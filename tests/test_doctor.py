@@ -98,6 +98,19 @@ def test_a_gpu_is_shown_with_the_nvrtc_for_its_driver(tmp_path, monkeypatch):
     assert rows["NVML"].state is State.ABSENT
 
 
+@pytest.mark.parametrize(("selector", "what"), [("sim", "GPU"), ("cuda:7", "cuda:7")])
+def test_the_device_that_was_asked_for_is_looked_at(selector, what, tmp_path, monkeypatch):
+    monkeypatch.setattr(driver, "driver_version", lambda environ: None)
+    rows = {row.what: row for row in doctor.examine(tmp_path, os.environ, selector)}
+
+    assert "auto" not in rows
+    if selector == "sim":
+        assert rows[what].detail == "not asked for: kernels run on sim"
+    else:
+        assert rows[what].state is State.MISSING
+        assert "no CUDA driver" in rows[what].detail
+
+
 def test_a_writable_folder_is_found_even_before_it_is_made(tmp_path):
     row = doctor.folder_row("results folder", tmp_path / "new" / "deeper", State.MISSING, "")
 

@@ -65,9 +65,9 @@ for line in sys.stdin:
         answer(request, device=" ".join(sys.argv[1:]))
     elif what == "deaf":
         # Ends while nothing of the next request has come.
+        os.close(0)
         answer(request)
         os.close(fd)
-        os.close(0)
         signal.pause()
     elif what == "other nonce":
         answer(request, nonce="0")

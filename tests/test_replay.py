@@ -22,7 +22,7 @@ from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.protocol import Read, Request
-from pytest_cudaopt.replay import read_outputs, write_replay
+from pytest_cudaopt.replay import write_outputs, write_replay
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_the_outputs_of_a_request_are_written_beside_it(
     wrong = replace(start, source=start.source.replace("2 * x", "3 * x"))
     assert wrong.source != start.source
     path = write(kernel, device, tmp_path / "replay", wrong)
-    read_outputs(path, device)
+    write_outputs(path, device)
     x = bind(kernel, kernel.cases[1]).arrays["x"]
     y = np.fromfile(tmp_path / "replay" / "n100.replay-y.bin", dtype=np.float32)
     np.testing.assert_array_equal(y, 3 * x)

@@ -30,7 +30,6 @@ from pytest_cudaopt.report import (
     FailureClass,
     describe_error,
     describe_evaluation,
-    excerpt,
     reproduce_lines,
 )
 
@@ -193,18 +192,3 @@ def test_the_reproduce_line_can_be_pasted_into_a_shell():
         "reproduce: pytest 'tests/test_a.py::k[check-n1]' --cudaopt-device=sim",
         "           case(n=1)",
     ]
-
-
-def test_an_excerpt_of_a_line_that_is_not_there_is_empty():
-    assert excerpt("a\nb\n", 3) == []
-    assert excerpt("a\nb\n", 0) == []
-
-
-def test_an_excerpt_stops_at_the_ends_of_the_file():
-    assert excerpt("a\nb", 1, context_lines=5) == ["  >    1 | a", "       2 | b"]
-
-
-def test_a_caret_stands_under_its_column_after_tabs():
-    marked, caret = excerpt("\tx = y;", 1, column=6, context_lines=0)
-
-    assert marked[caret.index("^")] == "y"

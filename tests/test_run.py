@@ -13,10 +13,10 @@ from judged_kernels import axpy
 from pretend_gpu import pretend
 
 from pytest_cudaopt.answers import Answer, AnswerStatus, StepAnswer
+from pytest_cudaopt.case_request import FINITE_POISON, POISON
 from pytest_cudaopt.compile import Compiled, compile_candidate
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.dtypes import ALL, DType, f64
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import FindingKind
@@ -33,7 +33,7 @@ from pytest_cudaopt.protocol import (
     ScalarArgument,
     Step,
 )
-from pytest_cudaopt.run import FINITE_POISON, POISON, configure, run
+from pytest_cudaopt.run import configure, run
 
 LAUNCH = LaunchConfiguration((2, 1, 1), (64, 1, 1), 128)
 
@@ -86,25 +86,6 @@ def recording(
     recorder = Recorder(output, damaged)
     harness: Any = recorder
     return replace(sim, selector=selector, harness=harness, _lock=-1), recorder
-
-
-@pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.is_float], ids=str)
-def test_poison_is_nan_in_every_float_type(dtype: DType) -> None:
-    pattern = bytes.fromhex(POISON) * (f64.itemsize // 2)
-    values = np.frombuffer(pattern, dtype.numpy).astype(np.float64)
-    assert np.isnan(values).all()
-
-
-@pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.is_float], ids=str)
-def test_the_second_poison_is_a_normal_number_in_every_float_type(dtype: DType) -> None:
-    pattern = bytes.fromhex(FINITE_POISON) * (f64.itemsize // 2)
-    values = np.frombuffer(pattern, dtype.numpy).astype(np.float64)
-    assert np.isfinite(values).all()
-    assert (np.abs(values) > 1e-30).all()
-
-
-def test_poison_is_no_bool() -> None:
-    assert all(byte > 1 for byte in bytes.fromhex(POISON))
 
 
 def test_the_request_holds_buffers_arguments_and_steps_in_order(

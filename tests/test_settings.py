@@ -142,6 +142,23 @@ def test_only_what_changes_a_result_is_needed_to_reproduce_it():
     assert resolve({}, {}, {}).differing_flags() == []
 
 
+def test_a_latency_is_reproduced_with_how_it_was_measured():
+    settings = resolve({"samples": "500", "warmup": "0", "relative_error": "0.3"}, {}, {})
+
+    assert settings.differing_flags() == []
+    assert settings.differing_flags(timing=True) == [
+        "--cudaopt-samples=500",
+        "--cudaopt-warmup=0",
+        "--cudaopt-relative-error=0.3",
+    ]
+
+
+@pytest.mark.parametrize("text", ["3", "0.3", "12.5"])
+@pytest.mark.parametrize("field", ["allow_slower", "relative_error"])
+def test_a_percentage_is_written_as_it_is_read(field, text):
+    assert BY_FIELD[field].write(getattr(resolve({field: text}, {}, {}), field)) == text
+
+
 def test_a_run_is_reproduced_with_its_own_flags_too():
     settings = resolve({"optimize": "true", "max_iterations": "3", "timeout_s": "9"}, {}, {})
 

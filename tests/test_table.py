@@ -163,17 +163,17 @@ def test_a_status_has_its_mood(status, mood):
 
 
 @pytest.mark.parametrize(
-    ("selector", "missed_gpu", "lines"),
+    ("is_gpu", "missed_gpu", "lines"),
     [
-        ("sim", False, [("auto: why", Mood.PLAIN)]),
-        ("sim", True, [("WARNING: auto: why", Mood.BAD)]),
-        ("cuda:0", True, [("WARNING: auto: why", Mood.BAD)]),
-        ("cuda:0", False, []),
+        (False, False, [("auto: why", Mood.PLAIN)]),
+        (False, True, [("WARNING: auto: why", Mood.BAD)]),
+        (True, True, [("WARNING: auto: why", Mood.BAD)]),
+        (True, False, []),
     ],
     ids=["no-gpu", "gpu-not-usable", "another-gpu", "gpu"],
 )
-def test_how_a_device_was_chosen_is_said_once(selector, missed_gpu, lines):
-    device = SimpleNamespace(selector=selector, description=SIM, note="auto: why", missed_gpu=missed_gpu)
+def test_how_a_device_was_chosen_is_said_once(is_gpu, missed_gpu, lines):
+    device = SimpleNamespace(is_gpu=is_gpu, description=SIM, note="auto: why", missed_gpu=missed_gpu)
     rows = [row.on(device) for row in ALL]
 
     assert device_lines(rows) == [(line,) for line in lines]
@@ -181,6 +181,6 @@ def test_how_a_device_was_chosen_is_said_once(selector, missed_gpu, lines):
 
 
 def test_a_device_that_was_asked_for_needs_no_word():
-    device = SimpleNamespace(selector="sim", description=SIM, note="", missed_gpu=False)
+    device = SimpleNamespace(is_gpu=False, description=SIM, note="", missed_gpu=False)
 
     assert device_lines([CHECK.on(device)]) == []

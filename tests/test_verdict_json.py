@@ -1,6 +1,7 @@
 """The JSON of a verdict: complete, readable by any JSON parser, honest about what was not checked."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from made_up_kernels import DEVICE, evaluation, out_of_bounds, wrong_outcome
@@ -51,6 +52,15 @@ def test_a_modelled_latency_is_not_one_on_a_gpu():
 
     assert "latency on a GPU" in not_checked(modelled)
     assert "latency on a GPU" not in not_checked(measured)
+
+
+@pytest.mark.parametrize(("device", "sees"), [(DEVICE, True), ("cuda:0 (NVIDIA H200)", False)])
+def test_only_a_simulator_vouches_for_every_access(device, sees):
+    judged = evaluation_json(replace(evaluation(Status.ACCEPTED, outcomes=(passed(),)), device=device))
+    certificate = judged["certificate"]
+
+    assert any("no access out of bounds" in proved for proved in certificate["proved"]) is sees
+    assert any("unmapped page" in unseen for unseen in certificate["not_checked"]) is not sees
 
 
 def test_a_measured_latency_comes_with_both_modes_doubts_and_what_it_achieves():

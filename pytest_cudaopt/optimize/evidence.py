@@ -32,7 +32,7 @@ def write(run: Run, attempt: Attempt, budget: Budget) -> None:
         request = _write_request(run, attempt, outcome.case, outcome.case_id, folder, budget)
         if request is not None and outcome.status is CaseStatus.WRONG:
             # Wrong outputs are evidence too; the request writes them beside itself.
-            replay.read_outputs(request, run.device)
+            replay.write_outputs(request, run.device)
 
 
 def _write_request(

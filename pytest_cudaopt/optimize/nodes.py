@@ -122,7 +122,7 @@ def budget(run: Run) -> Budget:
     if not run.evaluations:
         return Budget(timeout_s=most_s)
     start = run.evaluations[0]
-    if run.device.selector.startswith("cuda"):
+    if run.device.is_gpu:
         return Budget(timeout_s=most_s, launch_timeout_s=launch_timeout_s(start, most_s))
     most = _most_block_instructions(start)
     instructions = None if most is None else max(_LEAST_BUDGET, _BUDGET_FACTOR * most)

@@ -1,9 +1,10 @@
 """How well a median repeats: ours, events around each launch, and `triton.testing.do_bench`, in one run.
 
-Run `python tests/bench/repeatability.py [--repeats 20]` on a GPU, with the package, torch and triton installed.
-All methods time the same binary at the same sizes; what is compared is the spread of the medians over
-repetitions. These follow each other directly; with `--in-turn` the methods alternate, and each starts from the
-clocks and temperatures another's load left. Exits 1 if ours is further apart than promised.
+Run `python tests/bench/repeatability.py [--repeats 20]` on a GPU, with the package, torch and triton
+installed. All methods time the same binary at the same sizes; what is compared is the spread of the medians
+over repetitions. A method's repetitions follow each other directly; with `--in-turn` the methods alternate,
+and each starts from the clocks and temperatures another's load left. Exits 1 if ours is further apart than
+promised.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from same_binary import SameBinary
 
 from pytest_cudaopt import In, Out, case, f32, i32, kernel
+from pytest_cudaopt.case_request import base_request, launch_step
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device, open_device
@@ -27,7 +29,7 @@ from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import measure
 from pytest_cudaopt.prepare import PreparedCase, prepare
 from pytest_cudaopt.protocol import Load, Measure
-from pytest_cudaopt.run import base_request, configure, launch_step
+from pytest_cudaopt.run import configure
 
 KERNELS = Path(__file__).parent / "kernels"
 OURS, COLD, BATCH, PLAIN, DO_BENCH = "ours", "ours, cold", "ours, batch", "plain events", "do_bench"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,9 @@ def test_a_bug_is_found_on_the_simulator(wrong: Wrong, sim: Device) -> None:
 
 @pytest.mark.gpu
 def test_auto_takes_the_first_gpu() -> None:
-    with open_device("auto") as device:
+    # A worker of pytest-xdist would take the one of its number.
+    environ = {name: text for name, text in os.environ.items() if name != "PYTEST_XDIST_WORKER"}
+    with open_device("auto", environ=environ) as device:
         assert device.selector == "cuda:0"
         assert "cuda:0" in device.note
         assert device.limits.architecture.startswith("sm_")

@@ -1,0 +1,123 @@
+"""One case as a request: module, buffers, the launch, and what checks it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_cudaopt.compile import Compiled
+from pytest_cudaopt.device import Device
+from pytest_cudaopt.evaluation import Budget
+from pytest_cudaopt.launch import LaunchConfiguration
+from pytest_cudaopt.parameters import Parameter, Role
+from pytest_cudaopt.prepare import PreparedCase
+from pytest_cudaopt.protocol import (
+    Access,
+    Argument,
+    Buffer,
+    BufferArgument,
+    Launch,
+    Read,
+    ReadGuards,
+    Request,
+    Reset,
+    ScalarArgument,
+    Step,
+)
+
+# Repeated 2 bytes that are a NaN in f16, bf16, f32 and f64, no valid bool, and an unlikely integer.
+POISON = "f97f"
+# A number in each of them. An addition to a NaN in a guard zone leaves a NaN there, and so no trace.
+FINITE_POISON = "3c3c"
+# A neighbour's element, or a vector load of 16 bytes past the end, lands inside.
+GUARD_BYTES = 256
+_ACCESS = {
+    Role.IN: Access.READ,
+    Role.OUT: Access.READ_WRITE,
+    Role.INOUT: Access.READ_WRITE,
+    Role.SCRATCH: Access.READ_WRITE,
+}
+
+
+def base_request(
+    prepared: PreparedCase,
+    compiled: Compiled,
+    purpose: str,
+    device: Device,
+    budget: Budget,
+    guard_bytes: int = GUARD_BYTES,
+) -> Request:
+    """Return a request with the module and every buffer of the case, and no steps yet."""
+    request = device.new_request(f"{prepared.kernel.name}/{purpose}/{prepared.case}")
+    sim = request.sim
+    if budget.block_instructions is not None:
+        sim = replace(sim, block_instructions=budget.block_instructions)
+    return replace(
+        request,
+        sim=sim,
+        timeout_s=budget.launching_timeout_s,
+        modules=(compiled.module,),
+        buffers=tuple(_buffer(p, prepared, guard_bytes) for p in prepared.kernel.parameters if p.is_array),
+    )
+
+
+def launch_step(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration) -> Launch:
+    """Return the step that launches the case."""
+    return Launch(
+        module=compiled.module.name,
+        entry=compiled.entry,
+        grid=launch.grid,
+        block=launch.block,
+        arguments=tuple(_argument(p, prepared) for p in prepared.kernel.parameters),
+        shared_bytes=launch.shared_bytes,
+    )
+
+
+def check_steps(
+    prepared: PreparedCase,
+    compiled: Compiled,
+    launch: LaunchConfiguration,
+    device: Device,
+    files: Mapping[str, str],
+    again: Mapping[str, str],
+) -> tuple[Step, ...]:
+    """Return what checks a loaded module: the launch, its guards, its outputs into `files`.
+
+    On a GPU, which sees a guard, or an element left unwritten, only by what was there before, a second launch
+    follows on another poison, those of its outputs that differ into `again`.
+    """
+    launched: tuple[Step, ...] = (
+        launch_step(prepared, compiled, launch),
+        *(ReadGuards(name) for name in guarded(prepared)),
+    )
+    once = (*launched, *(Read(name, file) for name, file in files.items()))
+    if not device.is_gpu:
+        return once
+    reads = (Read(name, file, if_changed=True) for name, file in again.items())
+    return (*once, Reset(FINITE_POISON), *launched, *reads)
+
+
+def guarded(prepared: PreparedCase) -> list[str]:
+    """Return the arrays whose guards are read: a write near an input is left to the device."""
+    return [p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN]
+
+
+def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> Buffer:
+    elements = math.prod(prepared.arguments.shapes[parameter.name])
+    file = prepared.files.get(parameter.name)
+    return Buffer(
+        name=parameter.name,
+        bytes=elements * parameter.dtype.itemsize,
+        access=_ACCESS[parameter.role],
+        element_bytes=parameter.dtype.itemsize,
+        guard_bytes=guard_bytes,
+        initial_file=None if file is None else str(file),
+        poison=POISON,
+    )
+
+
+def _argument(parameter: Parameter, prepared: PreparedCase) -> Argument:
+    if parameter.is_array:
+        return BufferArgument(parameter.name)
+    return ScalarArgument.of(parameter.dtype, prepared.arguments.scalars[parameter.name])

@@ -1,0 +1,48 @@
+"""Places in a compiled source as a person reads them: path and line, and the lines around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_cudaopt.candidate import Candidate
+
+_CONTEXT_LINES = 2
+
+
+@dataclass(frozen=True)
+class CompiledSource:
+    """The text that was compiled and the path to show for it."""
+
+    candidate: Candidate
+    path: str
+
+    def owns(self, file: str | None) -> bool:
+        """True for the kernel's own file, false for a header."""
+        return file is not None and Path(file).name == self.candidate.file
+
+    def place(self, file: str, line: int, column: int = 0) -> str:
+        """Return the place as a person finds it."""
+        shown = self.path if self.owns(file) else file
+        return f"{shown}:{line}{f':{column}' if column else ''}"
+
+    def excerpt(self, file: str | None, line: int | None, column: int = 0) -> list[str]:
+        """Return the lines around a place in the kernel's own file; none for another's."""
+        if line is None or not self.owns(file):
+            return []
+        return excerpt(self.candidate.source, line, column)
+
+
+def excerpt(source: str, line: int, column: int = 0, context_lines: int = _CONTEXT_LINES) -> list[str]:
+    """Return the lines around `line`, marked, with a caret under `column` (from 1) if that is known."""
+    lines = source.splitlines()
+    if not 1 <= line <= len(lines):
+        return []
+    shown: list[str] = []
+    for number in range(max(1, line - context_lines), min(len(lines), line + context_lines) + 1):
+        text = lines[number - 1].expandtabs(4)
+        shown.append(f"  {'>' if number == line else ' '} {number:>4} | {text}".rstrip())
+        if number == line and column > 0:
+            before = lines[number - 1][: column - 1].expandtabs(4)
+            shown.append(f"         | {' ' * len(before)}^")
+    return shown
