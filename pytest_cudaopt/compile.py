@@ -15,7 +15,7 @@ from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.errors import CudaoptError, DeclarationError, HarnessError
+from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault, HarnessError
 from pytest_cudaopt.evaluation import Budget, Diagnostic, Resources
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.protocol import Entry, Module
@@ -171,8 +171,18 @@ def _compile(
 def _compiled(kernel: Kernel, source: Module, key: str, product: _Product, device: Device) -> Compiled:
     ptx, cubin = device.scratch / f"{key}.ptx", device.scratch / f"{key}.cubin"
     if not ptx.exists():
-        ptx.write_text(product.ptx)
-        cubin.write_bytes(base64.b64decode(product.cubin_base64))
+        try:
+            cubin.write_bytes(base64.b64decode(product.cubin_base64))
+            # Last, since its presence says that both are there.
+            ptx.write_text(product.ptx)
+        except OSError as error:
+            ptx.unlink(missing_ok=True)
+            raise EnvironmentFault(
+                f"scratch files in {device.scratch}",
+                expected="to be written",
+                got=error.strerror or str(error),
+                next_step="Free some space, or point TMPDIR at another folder",
+            ) from error
     lowered = product.lowered.get(kernel.entry, kernel.entry)
     if lowered not in product.resources:
         raise HarnessError(

@@ -50,7 +50,7 @@ def find_toolchain(
 
     A driver loads what compilers of its own CUDA major and older ones make. CUDAOPT_NVRTC names a library to
     use instead. What was found is remembered in the user's cache folder and believed as long as the files
-    have not changed. Raises EnvironmentFault saying what was looked for and what to install.
+    have not changed and nothing newer could serve the driver. Raises EnvironmentFault saying what was looked for and what to install.
     """
     given = environ.get(VARIABLE, "")
     if given and not Path(given).is_file():
@@ -64,7 +64,9 @@ def find_toolchain(
         raise _driver_too_old(driver_version)
     major = None if driver_version is None else driver_version[0]
     remembered = cache_folder(environ) / f"toolchain-{_key(given, major)}.json"
-    if (known := _recall(remembered)) is not None:
+    known = _recall(remembered)
+    # An older one than the driver could load is looked for again: a better one may have been installed.
+    if known is not None and major in (None, known.version[0]):
         return known
     found = nvrtc_search.search(given)
     chosen = _any(found) if driver_version is None else _fitting(found, driver_version, given)

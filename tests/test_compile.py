@@ -16,7 +16,7 @@ from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate, source_module
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.errors import DeclarationError
+from pytest_cudaopt.errors import DeclarationError, EnvironmentFault
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.harness import Harness
@@ -178,6 +178,16 @@ def test_a_spoilt_entry_is_compiled_again_and_repaired(
     compiled(kernel, sim)
     assert len(asked) == 2
     assert entry.read_text() == intact
+
+
+def test_a_scratch_folder_that_cannot_be_written_is_the_environments_fault(
+    tmp_path: Path, sim: Device, cache: Path, asked: list[Request]
+) -> None:
+    kernel = axpy(tmp_path)
+    compiled(kernel, sim)
+    gone = replace(sim, scratch=tmp_path / "gone", _lock=-1)
+    with pytest.raises(EnvironmentFault, match=r"scratch files in .*gone: expected to be written"):
+        compiled(kernel, gone)
 
 
 def test_without_a_writable_cache_compiling_still_works(

@@ -241,6 +241,13 @@ def test_choices_are_remembered_for_each_driver_major(machine: Machine) -> None:
     assert machine.searches == 3
 
 
+def test_an_older_choice_is_not_kept_when_a_better_nvrtc_is_installed(machine: Machine) -> None:
+    machine.has((12, 9))
+    assert machine.chosen((13, 0)) == (12, 9)
+    machine.has((13, 5))
+    assert machine.chosen((13, 0)) == (13, 5)
+
+
 def test_the_toolchain_of_a_request_is_its_devices(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.has((13, 5), (12, 9))
     monkeypatch.setattr(driver, "driver_version", lambda environ: (12, 4))
