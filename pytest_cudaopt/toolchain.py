@@ -50,7 +50,8 @@ def find_toolchain(
 
     A driver loads what compilers of its own CUDA major and older ones make. CUDAOPT_NVRTC names a library to
     use instead. What was found is remembered in the user's cache folder and believed as long as the files
-    have not changed and nothing newer could serve the driver. Raises EnvironmentFault saying what was looked for and what to install.
+    have not changed and nothing newer could serve the driver. Raises EnvironmentFault saying what was looked
+    for and what to install.
     """
     given = environ.get(VARIABLE, "")
     if given and not Path(given).is_file():
