@@ -41,3 +41,13 @@ def test_the_first_launch_that_is_wrong_decides(
     agreement = compare_launches(kernel, {"y": EXPECTED}, {"y": first}, repeated)
     (comparison,) = agreement.comparisons
     assert (agreement.holds, comparison.mismatched, agreement.note) == (mismatched == 0, mismatched, note)
+
+
+def test_elements_that_nobody_wrote_are_told_from_wrong_ones(tmp_path: Path) -> None:
+    kernel = declare_twice(tmp_path)
+    poison = np.frombuffer(bytes.fromhex("f97ff97f"), np.float32)
+    for first, note in (
+        (np.concatenate([RIGHT[:1], poison, poison]), "2 of 3 elements of 'y' were never written"),
+        (np.array([1.0, np.nan, 4.0], np.float32), ""),
+    ):
+        assert compare_launches(kernel, {"y": EXPECTED}, {"y": first}, None).note == note
