@@ -159,6 +159,7 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
         best=best.label if best is not None and summary.improved else None,
         gains=_gains(summary) if summary.improved else None,
         attempts=len(summary.attempts) - 1,
+        rejected=summary.rejected or None,
         folder=_folder(summary, session),
         note=summary.acceptance.message if summary.acceptance is not None else None,
     )

@@ -74,6 +74,7 @@ class Row:
     best: str | None = None
     gains: str | None = None
     attempts: int | None = None
+    rejected: int | None = None
     folder: str | None = None
     note: str | None = None
     device_note: str = ""
@@ -234,6 +235,7 @@ def _optimize_texts(row: Row) -> list[str]:
     """Say what a run gained, where its records are, and what became of the source file."""
     texts: list[str] = []
     tried = f" in {row.attempts} attempts" if row.attempts is not None else ""
+    tried += f", of which {row.rejected} not accepted" if row.rejected else ""
     if row.latency is not None and row.start_ns is not None:
         if row.best is None:
             texts.append(f"{format_latency(row.latency)}, nothing faster found{tried}")

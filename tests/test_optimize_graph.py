@@ -92,6 +92,7 @@ def test_the_fastest_accepted_candidate_is_kept(run: Run) -> None:
         Decision.NOT_FASTER,
         Decision.NOT_ACCEPTED,
     ]
+    assert summary.rejected == 1
     best = directives.read(summary.best_file.read_text(), "best.cu")
     assert best.starting_values == {"BLOCK": 128}
 

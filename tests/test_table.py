@@ -125,7 +125,9 @@ def test_a_run_that_found_nothing_faster_says_so():
         attempts=4,
     )
 
-    assert "9.00 us modelled, nothing faster found in 4 attempts" in texts([row])[1]
+    assert texts([row])[1].endswith("9.00 us modelled, nothing faster found in 4 attempts")
+    rejected = replace(row, rejected=3)
+    assert texts([rejected])[1].endswith("nothing faster found in 4 attempts, of which 3 not accepted")
 
 
 def test_gains_of_several_cases_are_listed():

@@ -64,6 +64,11 @@ class RunSummary:
         return kept[-1] if kept else None
 
     @property
+    def rejected(self) -> int:
+        """How many attempts were not accepted, whatever their speed."""
+        return sum(attempt.verdict.decision is Decision.NOT_ACCEPTED for attempt in self.attempts)
+
+    @property
     def improved(self) -> bool:
         return self.best is not None and self.best.verdict.decision is Decision.NEW_BEST
 
