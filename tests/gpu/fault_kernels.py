@@ -93,7 +93,7 @@ def complaint(fault: Fault, evaluation: Evaluation) -> str | None:
 
 
 def ask_for_too_much(device: Device) -> Answer:
-    """Ask for a buffer of 1 TiB, more than any GPU has."""
-    buffers = (Buffer("too_large", 1 << 40, element_bytes=4),)
+    """Ask for buffers of 1 TiB together, more than any GPU has."""
+    buffers = tuple(Buffer(f"too_large{i}", 128 << 30, element_bytes=4) for i in range(8))
     request = device.new_request("too much")
     return device.ask(replace(request, buffers=buffers, steps=(AskLimits(),), timeout_s=60.0))

@@ -10,7 +10,7 @@ namespace cudaopt::protocol {
 namespace {
 
 // Sizes stay far below what 64-bit address arithmetic of a device can hold.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 42;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 38;
 constexpr std::uint64_t kMostElementBytes = 4096;
 constexpr std::uint64_t kMostThreads = 1024;
 constexpr std::uint64_t kAny32 = 0xffffffffu;
