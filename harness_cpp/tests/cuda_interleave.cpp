@@ -70,6 +70,14 @@ TEST("batches are possible for long arms too, if they are asked for") {
   CHECK_EQUAL(65920.0, timing.arms[1].median_ns);
 }
 
+TEST("arms that start from different contents are timed cold, where each gets its own again") {
+  SideBySide arms({"copies_takes_960_ns", "adds_one_takes_1920_ns"});
+  arms.memory.create(buffer_of("z", 64, Access::read));
+  arms.memory.write("z", bytes_of(std::vector<float>(16, 5)));
+  arms.arms[1].spec.arguments[0].buffer = "z";
+  CHECK(SamplingMode::cold == arms.time(SamplingMode::batch).mode);
+}
+
 TEST("interleaving gives back all it took") {
   const SideBySide arms({"copies_takes_960_ns", "adds_one_takes_1920_ns"});
   const std::uint64_t free_bytes = arms.gpu.free_bytes();

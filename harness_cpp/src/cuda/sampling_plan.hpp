@@ -27,7 +27,7 @@ struct Draw {
 // order cannot have the right one.
 [[nodiscard]] Draw draw_of(int launch, const std::vector<int>& others);
 
-// Of samples that are queued together.
+// Of samples between two readings of the SM clock.
 inline constexpr int kBlockSamples = 20;
 
 // Whether the stop rule of `how` is met.
