@@ -1,10 +1,9 @@
 """How well a median repeats: ours, events around each launch, and `triton.testing.do_bench`, in one run.
 
-Run `python tests/bench/repeatability.py [--repeats 20]` on a GPU, with the package, torch and triton
-installed. All methods time the same binary at the same sizes; what is compared is the spread of the medians
-over repetitions. A method's repetitions follow each other directly; with `--in-turn` the methods alternate,
-and each starts from the clocks and temperatures another's load left. Exits 1 if ours is further apart than
-promised.
+Run `python tests/bench/repeatability.py [--repeats 20]` on a GPU, with the package, torch and triton there.
+All methods time the same binary at the same sizes. What is compared is the spread of their medians over
+repetitions. The methods take turns, so that each starts from the clocks and temperatures another's load left;
+with `--directly` the repetitions of one follow each other. Exits 1 if ours is further apart than promised.
 """
 
 from __future__ import annotations
@@ -140,17 +139,7 @@ class Ours:
         """Measure in one mode, whatever the package would choose."""
         step = launch_step(self.prepared, self.compiled, self.launch)
         request = base_request(self.prepared, self.compiled, "repeat", self._device, Budget(), guard_bytes=0)
-        timed = Measure(
-            module=step.module,
-            entry=step.entry,
-            grid=step.grid,
-            block=step.block,
-            arguments=step.arguments,
-            shared_bytes=step.shared_bytes,
-            warmup=WARMUP,
-            samples=SAMPLES,
-            mode=mode.value,
-        )
+        timed = Measure.of(step, warmup=WARMUP, samples=SAMPLES, mode=mode.value)
         answer = self._device.ask(replace(request, steps=(Load(step.module), timed)))
         latency = None if answer.fault else answer.step("measure").latency
         sampling = None if latency is None else getattr(latency, mode.value)
@@ -197,14 +186,14 @@ def main() -> int:
     """Print a table for each kernel; return 1 if a promise is broken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--in-turn", action="store_true", help="let each method follow another's load")
+    parser.add_argument("--directly", action="store_true", help="repeat one method after the other")
     parser.add_argument("--only", choices=[workload.name for workload in WORKLOADS])
     options = parser.parse_args()
     failures: list[str] = []
     with open_device("cuda:0") as device:
         sys.stdout.write(f"{device.description}; {options.repeats} repetitions of each median\n")
         for workload in (w for w in WORKLOADS if options.only in (None, w.name)):
-            medians = measure_all(device, workload, options.repeats, options.in_turn)
+            medians = measure_all(device, workload, options.repeats, in_turn=not options.directly)
             failures += medians.failures()
             sys.stdout.write("\n".join(medians.lines()) + "\n")
             sys.stdout.flush()
