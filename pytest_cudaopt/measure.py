@@ -93,17 +93,7 @@ def _measure_on_gpu(
 
 def _step(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, plan: Plan) -> Measure:
     step = launch_step(prepared, compiled, launch)
-    return Measure(
-        module=step.module,
-        entry=step.entry,
-        grid=step.grid,
-        block=step.block,
-        arguments=step.arguments,
-        shared_bytes=step.shared_bytes,
-        warmup=plan.warmup,
-        samples=plan.samples,
-        relative_error=plan.relative_error,
-    )
+    return Measure.of(step, warmup=plan.warmup, samples=plan.samples, relative_error=plan.relative_error)
 
 
 def _with_contents(step: Measure, contents: Contents, files: Mapping[str, Path]) -> Measure:

@@ -218,6 +218,11 @@ class Measure(Arm):
     held_out: Mapping[str, str] | None = None
     capture: tuple[Capture, ...] = ()
 
+    @classmethod
+    def of(cls, launch: Launch, **how: Any) -> Measure:
+        """Return the step that times `launch`; `how` are this class's own fields."""
+        return cls(**vars(launch), **how)
+
 
 @dataclass(frozen=True)
 class Interleave:

@@ -72,7 +72,7 @@ def write_replay(
             Compile(step.module),
             Load(step.module),
             *check_steps(prepared, compiled, launch, device, files, again),
-            Measure(step.module, step.entry, step.grid, step.block, step.arguments, step.shared_bytes),
+            Measure.of(step),
         ),
     )
     return _write(request, prepared.files, folder / f"{name}.json", inputs / name)
