@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from statistics import median
 
 import pytest
@@ -71,7 +72,19 @@ def test_cold_samples_hold_one_launch_after_a_flush_of_twice_the_l2(gpu: MadeUpG
     flushes = gpu.launches("cudaopt_read")
     assert {int(line.split()[6]) * 16 for line in flushes} == {2 * L2_BYTES}
     assert len(flushes) >= 12
-    assert gpu.log().count("reset of persisting lines") >= 1
+
+
+def test_lines_that_a_cold_launch_asked_to_keep_are_demoted_after_it(gpu: MadeUpGpu) -> None:
+    latency(gpu, LONG)
+    launches = [line.split() for line in gpu.launches()]
+    timed_launches = [(one, after) for one, after in pairwise(launches) if "copies" in one[1]]
+    assert len(timed_launches) >= 12
+    for launched, after in timed_launches:
+        assert after[1] == "cudaopt_demote"
+        start, lines = int(after[5]), int(after[6])
+        buffers = [int(launched[5]), int(launched[6])]
+        assert start <= min(buffers)
+        assert start + 128 * lines >= max(buffers) + 4 * N
 
 
 def test_the_warm_up_has_at_least_the_launches_asked_for(gpu: MadeUpGpu) -> None:

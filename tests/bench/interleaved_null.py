@@ -1,4 +1,4 @@
-"""How often the interleaved measurement errs: equal arms called different, and 3 % that goes unseen.
+"""How often the interleaved measurement errs: equal arms called different, and slower ones unseen.
 
 Run `python tests/bench/interleaved_null.py [--repeats 50]` with the package installed, on a GPU. Each
 decision times two separately compiled modules in ABBA blocks. An arm counts as slower if the lower bound of
@@ -75,7 +75,8 @@ EXPERIMENTS = (
     # 17 steps of 4 cycles are 34 ns at 1980 MHz: 3 % of about 1.1 us.
     Experiment("1 us, A/+3 %", "delay", 1 << 10, "STEPS", (100, 117), slower=0.03),
     Experiment("60 us, A/A", "part", 1 << 24, "PER_MILLE", (970, 970)),
-    Experiment("60 us, A/+3 %", "part", 1 << 24, "PER_MILLE", (970, 1000), slower=0.03),
+    # 5.5 % more elements take 4.3 % longer (H200).
+    Experiment("60 us, A/+4 %", "part", 1 << 24, "PER_MILLE", (945, 1000), slower=0.04),
 )
 
 

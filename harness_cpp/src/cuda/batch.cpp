@@ -90,6 +90,14 @@ void BatchCopies::enqueue_restore(int copy, int content) const {
   m_bench.images.front().enqueue_restore(content, m_slabs[static_cast<std::size_t>(copy)]);
 }
 
+void BatchCopies::demote() const {
+  Shot shot;
+  shot.timed = [this] {
+    for (const DevicePointer slab : m_slabs) m_bench.enqueue_demotion(slab);
+  };
+  m_bench.stopwatch.run({shot});
+}
+
 BatchArm::BatchArm(const Bench& bench, const Images& images, const Arm& arm,
                    const std::vector<DevicePointer>& slabs, int launches) {
   std::vector<KernelLaunch> on_slabs;
@@ -113,7 +121,9 @@ double graph_estimate_ns(Bench& bench, const Images& images, const Arm& arm, dou
   const DevicePointer slab = bench.places.front();
   images.enqueue_restore(0, slab);
   const BatchArm pilot(bench, images, arm, {slab}, launches);
-  const std::vector<Shot> shots(kPilotReplays, pilot.shot());
+  Shot shot = pilot.shot();
+  shot.finish = [&] { bench.enqueue_demotion(slab); };
+  const std::vector<Shot> shots(kPilotReplays, shot);
   return median(bench.stopwatch.time(shots).elapsed_ns) / launches;
 }
 

@@ -32,6 +32,8 @@ class BatchCopies {
   // Queues it having its contents again, or those of image `content`.
   void enqueue_restore(int copy) const;
   void enqueue_restore(int copy, int content) const;
+  // Leaves the L2 as if none had been used; to be called after the last launch.
+  void demote() const;
 
  private:
   const Bench& m_bench;

@@ -49,6 +49,10 @@ std::uint64_t Bench::slab_bytes() const {
   return most;
 }
 
+void Bench::enqueue_demotion(DevicePointer slab) const {
+  flush.enqueue_demotion(slab, slab_bytes() - 2 * kShiftBytes);
+}
+
 bool Bench::arms_start_alike() const {
   return std::all_of(images.begin(), images.end(),
                      [this](const Images& of_arm) { return of_arm.starts_like(images.front()); });

@@ -33,6 +33,8 @@ struct Bench {
   double tick_ns = 0;                 // the events' resolution
 
   [[nodiscard]] std::uint64_t slab_bytes() const;
+  // Queues nothing of `slab` being kept in the L2 longer than other lines.
+  void enqueue_demotion(DevicePointer slab) const;
   // Whether memory restored for one arm serves all.
   [[nodiscard]] bool arms_start_alike() const;
 

@@ -28,13 +28,17 @@ Shot ColdArm::shot(const Draw& draw) const {
     m_bench.flush.enqueue();
   };
   shot.timed = [&place] { place.launch.enqueue(); };
+  shot.finish = [this, &place] { m_bench.enqueue_demotion(place.slab); };
   return shot;
 }
 
 Shot ColdArm::checked_shot(const Draw& draw, const SpotCheck& check) const {
   Shot checked = shot({check.content(), draw.place, draw.shifted});
   const DevicePointer slab = place_of(draw).slab;
-  checked.finish = [slab, &check] { check.enqueue_keep(slab); };
+  checked.finish = [this, slab, &check] {
+    check.enqueue_keep(slab);
+    m_bench.enqueue_demotion(slab);
+  };
   return checked;
 }
 
@@ -45,7 +49,6 @@ const ColdArm::Place& ColdArm::place_of(const Draw& draw) const {
 
 double cold_estimate_ns(Bench& bench, const ColdArm& arm) {
   const std::vector<Shot> shots(kEstimateSamples, arm.shot({}));
-  bench.flush.reset_persisting_lines();
   return median(bench.stopwatch.time(shots).elapsed_ns);
 }
 

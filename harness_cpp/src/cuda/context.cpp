@@ -61,7 +61,8 @@ Context::Context(const Driver& driver, int index)
   driver.check_own_work(driver->primary_context_retain(&m_context, m_ordinal), "opening " + label);
   try {
     make_current();
-    driver.check_own_work(driver->module_load_data(&m_helpers, helper_kernels_ptx()),
+    const std::string helpers = helper_kernels_ptx(compute_capability_major());
+    driver.check_own_work(driver->module_load_data(&m_helpers, helpers.c_str()),
                           "loading our own kernels on " + label);
     CUDAOPT_CUDA(driver, stream_create, &m_stream, 0);
     m_facts = read_facts();
@@ -88,6 +89,8 @@ int Context::attribute(int which) const {
   CUDAOPT_CUDA(m_driver, device_get_attribute, &value, which, m_ordinal);
   return value;
 }
+
+int Context::compute_capability_major() const { return attribute(kComputeMajor); }
 
 DeviceLimits Context::limits() const {
   DeviceLimits limits = m_facts;

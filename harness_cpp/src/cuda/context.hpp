@@ -35,6 +35,7 @@ class Context {
   [[nodiscard]] DeviceOrdinal ordinal() const { return m_ordinal; }
   // As of opening; only `free_bytes` ever changes.
   [[nodiscard]] const DeviceLimits& facts() const { return m_facts; }
+  [[nodiscard]] int compute_capability_major() const;
   // Memory is free as of now, or will be when it is needed.
   [[nodiscard]] DeviceLimits limits() const;
   // Whether memory can end against an unmapped page.

@@ -49,7 +49,6 @@ void resolve_devices(void* library, DriverFunctions& functions) {
   resolve(library, "cuDevicePrimaryCtxRelease_v2", functions.primary_context_release);
   resolve(library, "cuCtxSetCurrent", functions.context_set_current);
   resolve(library, "cuCtxSynchronize", functions.context_synchronize);
-  resolve(library, "cuCtxResetPersistingL2Cache", functions.context_reset_persisting_l2);
 }
 
 void resolve_modules(void* library, DriverFunctions& functions) {

@@ -66,7 +66,6 @@ struct DriverFunctions {
   Result (*primary_context_release)(DeviceOrdinal);
   Result (*context_set_current)(ContextHandle);
   Result (*context_synchronize)();
-  Result (*context_reset_persisting_l2)();
   Result (*module_load_data)(ModuleHandle*, const void* image);
   Result (*module_unload)(ModuleHandle);
   Result (*module_get_function)(FunctionHandle*, ModuleHandle, const char*);

@@ -7,12 +7,23 @@
 namespace cudaopt::cuda {
 namespace {
 
+constexpr int kDemoteMajor = 8;
+
 // Written by hand: CI needs no nvcc, and each line has its reason. Lowest target of drivers 12 and
 // 13; __global__ pointers are 64 bits wide there.
-constexpr char kPtx[] = R"ptx(
+constexpr char kHeader[] = R"ptx(
 .version 7.0
 .target sm_70
 .address_size 64
+)ptx";
+
+constexpr char kDemoteHeader[] = R"ptx(
+.version 7.4
+.target sm_80
+.address_size 64
+)ptx";
+
+constexpr char kEverywhere[] = R"ptx(
 
 .extern .shared .align 16 .b8 cudaopt_dynamic[];
 
@@ -128,9 +139,46 @@ $filled:
 }
 )ptx";
 
+// Lines that a kernel asked to be evicted last become like any other.
+constexpr char kDemote[] = R"ptx(
+.visible .entry cudaopt_demote(.param .u64 pointer, .param .u64 lines)
+{
+  .reg .pred %over;
+  .reg .b32 %block, %threads, %thread, %blocks;
+  .reg .b64 %pointer, %lines, %i, %stride, %address;
+  ld.param.u64 %pointer, [pointer];
+  ld.param.u64 %lines, [lines];
+  mov.u32 %block, %ctaid.x;
+  mov.u32 %threads, %ntid.x;
+  mov.u32 %thread, %tid.x;
+  mov.u32 %blocks, %nctaid.x;
+  mul.wide.u32 %i, %block, %threads;
+  cvt.u64.u32 %address, %thread;
+  add.u64 %i, %i, %address;
+  mul.wide.u32 %stride, %blocks, %threads;
+$demote_next:
+  setp.ge.u64 %over, %i, %lines;
+  @%over bra $demoted;
+  shl.b64 %address, %i, 7;
+  add.u64 %address, %pointer, %address;
+  applypriority.global.L2::evict_normal [%address], 128;
+  add.u64 %i, %i, %stride;
+  bra $demote_next;
+$demoted:
+  ret;
+}
+)ptx";
+
 }  // namespace
 
-const char* helper_kernels_ptx() { return kPtx; }
+bool has_demote_kernel(int compute_capability_major) {
+  return compute_capability_major >= kDemoteMajor;
+}
+
+std::string helper_kernels_ptx(int compute_capability_major) {
+  if (!has_demote_kernel(compute_capability_major)) return std::string(kHeader) + kEverywhere;
+  return std::string(kDemoteHeader) + kEverywhere + kDemote;
+}
 
 void enqueue_helper(const Context& context, FunctionHandle helper, unsigned blocks,
                     unsigned threads, std::initializer_list<std::uint64_t> arguments) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 
 #include "cuda/driver.hpp"
 
@@ -16,8 +17,12 @@ inline constexpr char kClockKernel[] = "cudaopt_clock";  // slot of two u64: clo
 inline constexpr char kEmptyKernel[] = "cudaopt_empty";
 inline constexpr char kDirtySharedKernel[] = "cudaopt_dirty_shared";  // u32 bytes
 
-// One PTX module with all of them.
-[[nodiscard]] const char* helper_kernels_ptx();
+// Pointer, lines of 128 bytes. Compute capability 8.0 and above; lines cannot persist below.
+inline constexpr char kDemoteKernel[] = "cudaopt_demote";
+[[nodiscard]] bool has_demote_kernel(int compute_capability_major);
+
+// One PTX module with all of them that the GPU has.
+[[nodiscard]] std::string helper_kernels_ptx(int compute_capability_major);
 
 // Queues a launch of one of them whose parameters are all 64 bits wide.
 void enqueue_helper(const Context& context, FunctionHandle helper, unsigned blocks,

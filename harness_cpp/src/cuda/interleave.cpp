@@ -102,6 +102,7 @@ InterleavedTiming Interleaving::time_batch(const BatchPlan& plan) {
     if (launch == 0) shot.prepare = shot.timed;
     return shot;
   });
+  copies.demote();
   timing.mode = SamplingMode::batch;
   for (Sampling& arm : timing.arms) {
     divide(arm.samples_ns, plan.launches);
@@ -127,7 +128,6 @@ void Interleaving::time_block(int block, const ShotOf& shot_of, InterleavedTimin
     for (int launch = 0; launch < m_how.launches; ++launch)
       shots.push_back(shot_of(block, arm, launch));
   }
-  m_bench.flush.reset_persisting_lines();
   const TimedBlock timed = m_bench.stopwatch.time(shots);
   auto next = timed.elapsed_ns.begin();
   for (const std::size_t arm : order) {

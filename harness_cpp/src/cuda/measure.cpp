@@ -106,6 +106,7 @@ void Recipe::time_batch() {
   const BatchArm arm(m_bench, images(), m_arm, copies.slabs(), batch->launches);
   const auto shot = [&](int sample) { return batch_shot(arm, copies, sample); };
   Sampling sampling = sample(m_bench, m_how, shot, m_timing.sm_clock_mhz);
+  copies.demote();
   divide(sampling.samples_ns, batch->launches);
   sampling.median_ns = median(sampling.samples_ns);
   sampling.launches = batch->launches;

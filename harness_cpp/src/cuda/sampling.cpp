@@ -14,7 +14,6 @@ Sampling sample(Bench& bench, const MeasureSpec& how, const std::function<Shot(i
     const int end = first + next_block_samples(samples_ns.size(), how);
     std::vector<Shot> shots;
     for (int i = first; i < end; ++i) shots.push_back(shot(i));
-    bench.flush.reset_persisting_lines();
     const TimedBlock block = bench.stopwatch.time(shots);
     samples_ns.insert(samples_ns.end(), block.elapsed_ns.begin(), block.elapsed_ns.end());
     sm_clock_mhz.push_back(block.sm_clock_mhz);

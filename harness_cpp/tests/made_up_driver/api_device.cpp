@@ -173,12 +173,6 @@ Result cuCtxSynchronize() {
   return drain_all();
 }
 
-Result cuCtxResetPersistingL2Cache() {
-  MADE_UP_READY();
-  log("reset of persisting lines");
-  return kSuccess;
-}
-
 // The rest is not CUDA's. What a test asks for leaks:
 int made_up_open_handles() { return open_handles(); }
 

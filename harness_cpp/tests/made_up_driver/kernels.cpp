@@ -161,6 +161,9 @@ Result execute_ours(const Launch& launch) {
   if (name == "cudaopt_read")
     return addresses().may_read(launch.values[0], 16 * launch.values[1]) ? kSuccess
                                                                          : kIllegalAddress;
+  if (name == "cudaopt_demote")
+    return addresses().may_read(launch.values[0], 128 * launch.values[1]) ? kSuccess
+                                                                          : kIllegalAddress;
   return kSuccess;
 }
 
@@ -171,6 +174,7 @@ bool is_ours(const std::string& name) { return name.rfind("cudaopt_", 0) == 0; }
 std::vector<std::uint64_t> parameter_bytes(const std::string& name) {
   if (name == "cudaopt_wait" || name == "cudaopt_read") return {8, 8, 8};
   if (name == "cudaopt_clock") return {8};
+  if (name == "cudaopt_demote") return {8, 8};
   if (name == "cudaopt_dirty_shared") return {4};
   if (is_ours(name)) return {};
   return {8, 8, 4};
