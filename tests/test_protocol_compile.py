@@ -120,7 +120,7 @@ def test_a_declaration_that_fits_is_accepted_in_any_spelling_it_allows(served: C
         ),
         (
             [["__nv_bfloat16*"], ["float*"], ["int"], ["long"]],
-            'parameter 1: identifier "__nv_bfloat16" is undefined',
+            "parameter 1 is 'const float *', expected '__nv_bfloat16*'",
         ),
     ],
 )

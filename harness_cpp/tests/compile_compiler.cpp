@@ -1,6 +1,7 @@
 // Names in PTX. Compiling itself is tested through the whole program, in tests/test_protocol.py.
 #include "check.hpp"
 #include "compile/compiler.hpp"
+#include "compile/kernel_names.hpp"
 
 using namespace cudaopt::compile;
 

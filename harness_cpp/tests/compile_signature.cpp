@@ -33,6 +33,19 @@ TEST("the appended text starts on a line of its own and checks declared entries 
   CHECK(text.find("decltype(&free)") == std::string::npos);
 }
 
+TEST("a cast among overloads is checked as the pointer it is") {
+  const std::vector<EntrySpec> entries = {{"static_cast<void (*)(float*)>(f)", {{{"float*"}}}}};
+  CHECK(signature_check(entries).find("<decltype(static_cast<void (*)(float*)>(f))>") !=
+        std::string::npos);
+}
+
+TEST("classes of headers are declared where the types name them, and only there") {
+  const std::string text = signature_check({{"f", {{{"const __half*", "__half*"}}}}});
+  CHECK(text.find("struct __half;\nnamespace") != std::string::npos);
+  CHECK(text.find("__nv_bfloat16") == std::string::npos);
+  CHECK(signature_check(kEntries).find("__half") == std::string::npos);
+}
+
 TEST("a failed assertion becomes a sentence about a parameter, at the kernel's line") {
   const std::string trace =
       "static assertion failed\ndetected during instantiation of class \"entry_0<void (*)(P0, P1)> "

@@ -2,14 +2,11 @@
 // and a cubin without them, whose bytes a comment or a line break does not change.
 #include "compile/compiler.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <memory>
 
 #include "compile/diagnostics.hpp"
+#include "compile/kernel_names.hpp"
 #include "compile/ptxas_report.hpp"
 #include "compile/signature.hpp"
 #include "protocol/sha256.hpp"
@@ -170,12 +167,11 @@ class ModuleCompiler {
   }
 
   [[noreturn]] void explain_unknown_entry(const std::string& reason) {
-    std::string message = "module \"" + m_spec.name + "\" has no such kernel: " + reason + ".";
     NvrtcProgram program(m_nvrtc, m_source, m_spec.file, m_spec.headers);
-    if (program.compile(options_of(m_spec, {"-arch=compute_90"}))) {
-      message += " " + names_found(program.ptx());
-    }
-    throw Fault(FaultKind::unknown_entry, message);
+    const bool compiles = program.compile(options_of(m_spec, {"-arch=compute_90"}));
+    const std::vector<std::string> found =
+        compiles ? entries_of(program.ptx()) : std::vector<std::string>();
+    throw Fault(unknown_entry(m_spec.name, reason, m_spec.file, m_source, found));
   }
 
   void refuse_functions_that_are_no_kernels() const {
@@ -184,14 +180,8 @@ class ModuleCompiler {
       if (std::find(found.begin(), found.end(), mangled) != found.end()) continue;
       throw Fault(FaultKind::unknown_entry, "module \"" + m_spec.name + "\": '" + entry +
                                                 "' is not a __global__ function. " +
-                                                names_found(m_compilation.module.ptx));
+                                                kernels_found(m_source, found));
     }
-  }
-
-  static std::string names_found(const std::string& ptx) {
-    const std::string list = readable_list(entries_of(ptx));
-    if (list.empty()) return "It has no __global__ function, or only templates.";
-    return "__global__ functions found (templates aside): " + list + ".";
   }
 
   // ptxas counts lines of the PTX it was given, which is nowhere to be had after a failure. With
@@ -216,13 +206,6 @@ class ModuleCompiler {
   Compilation m_compilation;
 };
 
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : name;
-}
-
 }  // namespace
 
 Compilation compile_module(const Nvrtc& nvrtc, const protocol::ModuleSpec& spec,
@@ -238,14 +221,6 @@ std::vector<std::string> entries_of(const std::string& ptx) {
     names.push_back(ptx.substr(start, ptx.find_first_of("( \t\r\n", start) - start));
   }
   return names;
-}
-
-std::string readable_list(const std::vector<std::string>& mangled_names) {
-  std::string list;
-  for (const std::string& name : mangled_names) {
-    list += (list.empty() ? "" : ", ") + demangled(name);
-  }
-  return list;
 }
 
 }  // namespace cudaopt::compile

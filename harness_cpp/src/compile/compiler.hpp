@@ -23,7 +23,4 @@ struct Compilation {
 // The names of the entries in PTX text.
 [[nodiscard]] std::vector<std::string> entries_of(const std::string& ptx);
 
-// "softmax, plain(float*)": for messages that list what there is.
-[[nodiscard]] std::string readable_list(const std::vector<std::string>& mangled_names);
-
 }  // namespace cudaopt::compile

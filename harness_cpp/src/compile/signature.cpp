@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compile/diagnostics.hpp"
+#include "compile/kernel_names.hpp"
 
 namespace cudaopt::compile {
 namespace {
@@ -18,14 +19,10 @@ constexpr const char* kAssertion = "static assertion failed";
 // for each, and on the last one the entry itself is named.
 constexpr int kLinesPerEntry = 10000;
 constexpr int kNameLine = kLinesPerEntry - 1;
+constexpr const char* kClassesOfHeaders[] = {"__half", "__nv_bfloat16", "__nv_fp8_e4m3",
+                                             "__nv_fp8_e5m2"};
 
 using Alternatives = std::vector<std::string>;
-
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 std::string line_directive(std::size_t entry, std::size_t line) {
   const std::size_t number = kLinesPerEntry * (entry + 1) + line;
@@ -44,6 +41,28 @@ std::string parameter_assertion(std::size_t parameter, const Alternatives& types
   return "static_assert(" + condition + ", \"\");\n";
 }
 
+// A cast, which picks one of several overloads, is a pointer already.
+std::string pointer_to(const std::string& entry) {
+  const bool is_pointer = entry.front() == '&' || entry.front() == '(' || entry.back() == ')';
+  return is_pointer ? entry : "&" + entry;
+}
+
+// So that a source without their headers can be told which type was expected.
+std::string class_declarations(const std::vector<protocol::EntrySpec>& entries) {
+  std::string types;
+  for (const protocol::EntrySpec& entry : entries) {
+    if (!entry.parameters) continue;
+    for (const Alternatives& alternatives : *entry.parameters) {
+      for (const std::string& type : alternatives) types += type + ";";
+    }
+  }
+  std::string text;
+  for (const char* name : kClassesOfHeaders) {
+    if (types.find(name) != std::string::npos) text += std::string("struct ") + name + ";\n";
+  }
+  return text;
+}
+
 std::string entry_check(std::size_t index, const protocol::EntrySpec& entry) {
   const std::vector<Alternatives>& parameters = *entry.parameters;
   const std::string name = "cudaopt_entry_" + std::to_string(index);
@@ -59,7 +78,7 @@ std::string entry_check(std::size_t index, const protocol::EntrySpec& entry) {
     text += line_directive(index, i + 1) + parameter_assertion(i, parameters[i]);
   }
   return text + "};\n" + line_directive(index, kNameLine) + "template struct " + name +
-         "<decltype(&" + entry.name + ")>;\n";
+         "<decltype(" + pointer_to(entry.name) + ")>;\n";
 }
 
 // The value of `name` in "... [with P0=float *, P1=int]" at line 7", where `next` may follow it.
@@ -102,13 +121,6 @@ bool is_identifier_part(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// "ns::attn<64, float>" to "attn".
-std::string plain_name_of(const std::string& entry) {
-  const std::string name = entry.substr(0, entry.find('<'));
-  const std::size_t colon = name.rfind(':');
-  return trimmed(colon == std::string::npos ? name : name.substr(colon + 1));
-}
-
 bool is_whole_word(const std::string& text, std::size_t at, std::size_t length) {
   return (at == 0 || !is_identifier_part(text[at - 1])) &&
          (at + length >= text.size() || !is_identifier_part(text[at + length]));
@@ -123,8 +135,7 @@ std::string signature_check(const std::vector<protocol::EntrySpec>& entries) {
   }
   if (text.empty()) return "";
   // Two line ends: the source may end in a backslash, which would join the first to its last line.
-  return std::string("\n\n#line 1 \"") + kGeneratedFile +
-         "\"\n"
+  return std::string("\n\n#line 1 \"") + kGeneratedFile + "\"\n" + class_declarations(entries) +
          "namespace cudaopt_signature_check {\n"
          "template <class cudaopt_a, class cudaopt_b> struct cudaopt_same "
          "{ static constexpr bool cudaopt_value = false; };\n"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compile/compiler.hpp"
+#include "compile/kernel_names.hpp"
 #include "protocol/sha256.hpp"
 
 namespace cudaopt::steps {
