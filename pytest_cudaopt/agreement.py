@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pytest_cudaopt.case_request import POISON
+from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.evaluation import Comparison
 from pytest_cudaopt.outputs import Outputs
@@ -32,8 +33,8 @@ class Agreement:
         return all(comparison.matches for comparison in self.comparisons)
 
 
-def compare_outputs(kernel: Kernel, expected: Outputs, outputs: Outputs) -> Agreement:
-    """Compare every output of one launch by the kernel's tolerance."""
+def compare_outputs(kernel: Kernel, case: Case, expected: Outputs, outputs: Outputs) -> Agreement:
+    """Compare every output of one launch at `case` by the kernel's tolerance."""
     comparisons = tuple(
         compare(
             parameter,
@@ -41,30 +42,31 @@ def compare_outputs(kernel: Kernel, expected: Outputs, outputs: Outputs) -> Agre
             outputs[parameter.name],
             *kernel.tolerance.for_dtype(parameter.dtype),
         )
-        for parameter in kernel.parameters
-        if parameter.is_output
+        for parameter in kernel.at(case).outputs
     )
     return Agreement(comparisons)
 
 
-def compare_launches(kernel: Kernel, expected: Outputs, first: Outputs, again: Outputs | None) -> Agreement:
+def compare_launches(
+    kernel: Kernel, case: Case, expected: Outputs, first: Outputs, again: Outputs | None
+) -> Agreement:
     """Compare a launch and, if it wrote anything else, the one after it, which started from another poison.
 
     An element left unwritten under a `fmaxf(y, v)`, or a counter that is not reset, may look right once.
     """
-    agreement = compare_outputs(kernel, expected, first)
+    agreement = compare_outputs(kernel, case, expected, first)
     if not agreement.holds:
-        return replace(agreement, note=_unwritten_note(kernel, agreement, first))
+        return replace(agreement, note=_unwritten_note(kernel, case, agreement, first))
     if again is None:
         return agreement
-    repeated = compare_outputs(kernel, expected, again)
+    repeated = compare_outputs(kernel, case, expected, again)
     return agreement if repeated.holds else Agreement(repeated.comparisons, WRONG_AGAIN)
 
 
-def _unwritten_note(kernel: Kernel, agreement: Agreement, outputs: Outputs) -> str:
+def _unwritten_note(kernel: Kernel, case: Case, agreement: Agreement, outputs: Outputs) -> str:
     """Say of the first wrong output how many elements nobody wrote; empty if none, or if nobody can tell."""
     wrong = next(comparison.output for comparison in agreement.comparisons if not comparison.matches)
-    parameter = next(p for p in kernel.parameters if p.name == wrong)
+    parameter = next(p for p in kernel.at(case).outputs if p.name == wrong)
     array = outputs[wrong]
     dtype = parameter.dtype
     can_tell = dtype.is_float or dtype.itemsize >= _LEAST_INTEGER_BYTES

@@ -27,6 +27,7 @@ Shape = tuple[int, ...]
 class Arguments:
     """What a kernel is called with.
 
+    `parameters` are the kernel's, with the dtypes they have at the case.
     `shapes` holds every array parameter; `arrays` the initial contents, in the stored dtype and
     read-only, of those that have any (In, InOut); `scalars` every scalar parameter.
     """
@@ -35,6 +36,7 @@ class Arguments:
     shapes: Mapping[str, Shape]
     arrays: Mapping[str, NDArray[Any]]
     scalars: Mapping[str, np.generic]
+    parameters: tuple[Parameter, ...]
 
 
 def bind(kernel: Kernel, one: Case) -> Arguments:
@@ -50,7 +52,8 @@ def bind(kernel: Kernel, one: Case) -> Arguments:
     shapes: dict[str, Shape] = {}
     arrays: dict[str, NDArray[Any]] = {}
     scalars: dict[str, np.generic] = {}
-    for parameter in kernel.parameters:
+    parameters = kernel.at(one).parameters
+    for parameter in parameters:
         try:
             if not parameter.is_array:
                 scalars[parameter.name] = _scalar(parameter, sizes, rng, arrays)
@@ -66,7 +69,7 @@ def bind(kernel: Kernel, one: Case) -> Arguments:
                 next_step=error.next_step,
                 at=error.at or kernel.location,
             ) from error
-    return Arguments(sizes, shapes, arrays, scalars)
+    return Arguments(sizes, shapes, arrays, scalars, parameters)
 
 
 def bind_again(kernel: Kernel, one: Case, bound: Arguments, draw: int) -> Arguments:
@@ -76,7 +79,7 @@ def bind_again(kernel: Kernel, one: Case, bound: Arguments, draw: int) -> Argume
     DeclarationError as `bind` does.
     """
     drawn = bind(kernel, case_of_draw(kernel, one, draw))
-    return Arguments(drawn.sizes, drawn.shapes, drawn.arrays, bound.scalars)
+    return replace(drawn, scalars=bound.scalars)
 
 
 def case_of_draw(kernel: Kernel, one: Case, draw: int) -> Case:
@@ -90,7 +93,7 @@ def needed_bytes(kernel: Kernel, one: Case) -> int:
     sizes = kernel.all_sizes(one)
     return sum(
         math.prod(extent.evaluate(sizes) for extent in parameter.shape) * (2 * parameter.dtype.itemsize + 8)
-        for parameter in kernel.parameters
+        for parameter in kernel.at(one).parameters
         if parameter.is_array
     )
 

@@ -58,7 +58,7 @@ def base_request(
         sim=sim,
         timeout_s=budget.launching_timeout_s,
         modules=(compiled.module,),
-        buffers=tuple(_buffer(p, prepared, guard_bytes) for p in prepared.kernel.parameters if p.is_array),
+        buffers=tuple(_buffer(p, prepared, guard_bytes) for p in prepared.instance.parameters if p.is_array),
     )
 
 
@@ -66,10 +66,10 @@ def launch_step(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfig
     """Return the step that launches the case."""
     return Launch(
         module=compiled.module.name,
-        entry=compiled.entry,
+        entry=compiled.entry_of(prepared.instance),
         grid=launch.grid,
         block=launch.block,
-        arguments=tuple(_argument(p, prepared) for p in prepared.kernel.parameters),
+        arguments=tuple(_argument(p, prepared) for p in prepared.instance.parameters),
         shared_bytes=launch.shared_bytes,
     )
 

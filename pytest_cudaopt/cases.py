@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from numbers import Integral
 
-from pytest_cudaopt.errors import DeclarationError
+from pytest_cudaopt.dtypes import DType
+from pytest_cudaopt.errors import DeclarationError, SourceLocation, did_you_mean
 
 RESERVED = ("measure", "id", "seed", "weight")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One set of sizes; `measure` makes it count for latency with its `weight` in the geometric mean."""
+    """One set of sizes; `measure` makes it count for latency with its `weight` in the geometric mean.
+
+    `types` holds the names of the dtypes it chooses among those of `types=`; `at` is its line, if known.
+    """
 
     sizes: tuple[tuple[str, int], ...]
     measure: bool = False
     label: str | None = None
     seed: int | None = None
     weight: float = 1.0
+    types: tuple[tuple[str, str], ...] = ()
+    at: SourceLocation | None = field(default=None, compare=False, repr=False)
 
     @property
     def by_name(self) -> dict[str, int]:
@@ -29,6 +36,7 @@ class Case:
     def __str__(self) -> str:
         """The `case(...)` a user can paste."""
         parts = [f"{name}={value}" for name, value in self.sizes]
+        parts += [f"{name}={dtype}" for name, dtype in self.types]
         parts += [f"seed={self.seed}"] if self.seed is not None else []
         parts += ["measure=True"] if self.measure else []
         parts += [f"weight={self.weight!r}"] if self.weight != 1.0 else []
@@ -42,12 +50,18 @@ def case(
     id: str | None = None,
     seed: int | None = None,
     weight: float = 1.0,
-    **sizes: int,
+    **sizes: int | DType,
 ) -> Case:
-    """Declare one case; every size of the kernel that is not derived must be given."""
+    """Declare one case; every size of the kernel that is not derived must be given.
+
+    `T=f16` chooses a dtype of `types=`; for a type it does not name, the case stands for one of each dtype.
+    """
+    types = tuple((name, value.name) for name, value in sizes.items() if isinstance(value, DType))
     for name, value in sizes.items():
+        if isinstance(value, DType):
+            continue
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-            raise DeclarationError(f"case({name}=)", expected="an integer >= 0", got=repr(value))
+            raise DeclarationError(f"case({name}=)", expected="an integer >= 0 or a dtype", got=repr(value))
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
         raise DeclarationError("case(weight=)", expected="a finite number > 0", got=repr(weight))
     if id is not None and not (isinstance(id, str) and id):
@@ -55,17 +69,23 @@ def case(
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise DeclarationError("case(seed=)", expected="an integer >= 0", got=repr(seed))
     # NumPy's integers are welcome, but JSON and hashes want plain ones.
-    plain = tuple((name, int(value)) for name, value in sizes.items())
-    return Case(plain, measure, id, seed, weight)
+    plain = tuple((name, int(value)) for name, value in sizes.items() if not isinstance(value, DType))
+    caller = sys._getframe(1)
+    at = SourceLocation(caller.f_code.co_filename, caller.f_lineno)
+    return Case(plain, measure, id, seed, weight, types, at)
 
 
-def case_ids(cases: Iterable[Case]) -> tuple[str, ...]:
-    """Name each case by the sizes that vary, or by its label; equal names get a number."""
+def case_ids(cases: Iterable[Case], types: Collection[str] = ()) -> tuple[str, ...]:
+    """Name each case by the sizes that vary, or by its label; equal names get a number.
+
+    The dtypes it has for `types` stand before that.
+    """
     all_cases = tuple(cases)
     varying = _varying(all_cases)
     ids: list[str] = []
     for one in all_cases:
         name = one.label or "-".join(f"{n}{v}" for n, v in one.sizes if n in varying) or "case"
+        name = "-".join([*(dtype for type_name, dtype in one.types if type_name in types), name])
         count = sum(existing == name or existing.startswith(f"{name}~") for existing in ids)
         ids.append(f"{name}~{count + 1}" if count else name)
     return tuple(ids)
@@ -98,9 +118,15 @@ def require_sizes(what: str, one: Case, needed: Mapping[str, object]) -> None:
             what,
             expected=f"the sizes {', '.join(needed) or '(none)'}",
             got=", ".join(given) or "none",
-            next_step=(
-                f"Add {', '.join(f'{name}=...' for name in missing)}"
-                if missing
-                else f"Remove {', '.join(unknown)}"
-            ),
+            next_step=_correction(missing, unknown),
+            at=one.at,
         )
+
+
+def _correction(missing: list[str], unknown: list[str]) -> str:
+    meant = [hint for name in unknown if (hint := did_you_mean(name, missing))]
+    if meant:
+        return meant[0]
+    if missing:
+        return f"Add {', '.join(f'{name}=...' for name in missing)}"
+    return f"Remove {', '.join(unknown)}"

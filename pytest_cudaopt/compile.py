@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from typing import Any
 from pytest_cudaopt import directives, protocol
 from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault, HarnessError
 from pytest_cudaopt.evaluation import Budget, Diagnostic, Resources
-from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.instances import Instance, distinct
 from pytest_cudaopt.protocol import Entry, Module
 from pytest_cudaopt.wire import from_json, to_json
 
@@ -37,9 +40,26 @@ class Compiled:
 
     module: Module
     source: Module
-    entry: str
-    resources: Resources
     diagnostics: tuple[Diagnostic, ...]
+
+    def entry_of(self, instance: Instance) -> str:
+        """Return what launches name; raise HarnessError if the module does not hold `instance`."""
+        entries = [entry.name for entry in self.module.entries]
+        if instance.entry not in entries:
+            raise HarnessError(
+                "compiled module", expected=f"an entry '{instance.entry}'", got=", ".join(entries)
+            )
+        return instance.entry
+
+    def resources_of(self, instance: Instance) -> Resources:
+        """Return what a launch of `instance` takes; raise HarnessError as `entry_of` does."""
+        return self.resources[self.entry_of(instance)]
+
+    @property
+    def resources(self) -> dict[str, Resources]:
+        """What each entry takes."""
+        lowered, resources = self.module.lowered or {}, self.module.resources or {}
+        return {entry.name: resources[lowered[entry.name]] for entry in self.module.entries}
 
 
 @dataclass(frozen=True)
@@ -51,13 +71,14 @@ class CompileFailure:
 
 
 def compile_candidate(
-    kernel: Kernel, candidate: Candidate, device: Device, budget: Budget
+    kernel: Kernel, candidate: Candidate, device: Device, budget: Budget, cases: Iterable[Case] = ()
 ) -> Compiled | CompileFailure:
     """Compile `candidate` for `device`, or take the answer from the user's cache.
 
-    Raises DeclarationError for a compiler option that is not allowed.
+    The module holds every instance the declared cases need, and those of `cases`. Raises DeclarationError for
+    a compiler option that is not allowed.
     """
-    source = source_module(kernel, candidate, device)
+    source = source_module(kernel, candidate, device, cases)
     key = _key(source, device)
     remembered = cache_folder() / "compile" / f"{key}.json"
     is_closed = _includes_only_toolchain(candidate.source)
@@ -72,8 +93,12 @@ def compile_candidate(
     return _compiled(kernel, source, key, product, device)
 
 
-def source_module(kernel: Kernel, candidate: Candidate, device: Device) -> Module:
-    """Return the module to compile: source, options, header folders, and the signature to check."""
+def source_module(kernel: Kernel, candidate: Candidate, device: Device, cases: Iterable[Case] = ()) -> Module:
+    """Return the module to compile: source, options, header folders, and the signatures to check.
+
+    Its entries are those of `compile_candidate`.
+    """
+    needed = distinct((*kernel.instances, *(kernel.at(case) for case in cases)))
     return Module(
         name=MODULE,
         file=candidate.file,
@@ -81,7 +106,7 @@ def source_module(kernel: Kernel, candidate: Candidate, device: Device) -> Modul
         options=_options(kernel, candidate),
         include=device.toolchain.include,
         headers=_headers(candidate),
-        entries=(Entry(kernel.entry, tuple(p.cuda_types for p in kernel.parameters)),),
+        entries=tuple(Entry(one.entry, tuple(p.cuda_types for p in one.parameters)) for one in needed),
         architecture=device.limits.architecture,
         # A GPU never says at which line it failed; without them, compiling takes half the time.
         line_tables=not device.is_gpu,
@@ -155,7 +180,7 @@ def _compile(
     )
     answer = device.ask(request)
     if answer.fault is not None:
-        return CompileFailure(answer.fault, answer.diagnostics)
+        return CompileFailure(_with_hint(answer.fault), answer.diagnostics)
     step = answer.step("compile")
     try:
         text, binary = ptx.read_text(), cubin.read_bytes()
@@ -166,6 +191,14 @@ def _compile(
     return _Product(
         text, base64.b64encode(binary).decode(), dict(step.resources), dict(step.lowered), step.diagnostics
     )
+
+
+def _with_hint(fault: Finding) -> Finding:
+    """Say where the name of an entry comes from, which the harness cannot know."""
+    if fault.kind is not FindingKind.UNKNOWN_ENTRY:
+        return fault
+    hint = "Name it with entry=; without, it is called as the declared function."
+    return replace(fault, message=f"{fault.message} {hint}")
 
 
 def _compiled(kernel: Kernel, source: Module, key: str, product: _Product, device: Device) -> Compiled:
@@ -183,30 +216,24 @@ def _compiled(kernel: Kernel, source: Module, key: str, product: _Product, devic
                 got=error.strerror or str(error),
                 next_step="Free some space, or point TMPDIR at another folder",
             ) from error
-    lowered = product.lowered.get(kernel.entry, kernel.entry)
-    if lowered not in product.resources:
-        raise HarnessError(
-            f"compiled kernel '{kernel.name}'",
-            expected=f"resources of '{lowered}'",
-            got=", ".join(product.resources) or "none",
-        )
+    for entry in source.entries:
+        if product.lowered.get(entry.name) not in product.resources:
+            raise HarnessError(
+                f"compiled kernel '{kernel.name}'",
+                expected=f"resources of '{entry.name}'",
+                got=", ".join(product.resources) or "none",
+            )
     module = Module(
         name=MODULE,
         file=source.file,
-        entries=(Entry(kernel.entry),),
+        entries=tuple(Entry(entry.name) for entry in source.entries),
         architecture=source.architecture,
         ptx_file=str(ptx),
         cubin_file=str(cubin),
         lowered=product.lowered,
         resources=product.resources,
     )
-    return Compiled(
-        module,
-        replace(source, line_tables=True),
-        kernel.entry,
-        product.resources[lowered],
-        product.diagnostics,
-    )
+    return Compiled(module, replace(source, line_tables=True), product.diagnostics)
 
 
 def _remember(path: Path, product: _Product) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import FrozenInstanceError, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
-from pytest_cudaopt import directives, expressions
+from pytest_cudaopt import directives, expressions, instances
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
+from pytest_cudaopt.decorated import place_in, place_of, require_function, require_no_unknown, require_source
 from pytest_cudaopt.directives import Directives
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import (
@@ -22,6 +24,7 @@ from pytest_cudaopt.errors import (
     why_unreadable,
 )
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.instances import Instance, Types
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Marker, Parameter, Role
 
@@ -84,6 +87,7 @@ class Kernel:
     """A declared kernel. Frozen once made, except for pytest's marks.
 
     `source` is the `.cu` file, resolved beside the declaring module; `location` is the declaration's line.
+    `entry` is a pattern, and the dtype of a parameter may be the name of one of `types`: `at` fills in both.
     Calling a Kernel calls its reference.
     """
 
@@ -102,6 +106,7 @@ class Kernel:
     options: tuple[str, ...]
     work: Work
     doc: str
+    types: Types = ()
     pytestmark: list[Any] = field(default_factory=list)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -119,7 +124,11 @@ class Kernel:
 
     @property
     def case_ids(self) -> tuple[str, ...]:
-        return case_ids(self.cases)
+        return self.ids_of(self.cases)
+
+    def ids_of(self, cases: Iterable[Case]) -> tuple[str, ...]:
+        """Name cases as the declared ones are named: dtypes first, where more than one is possible."""
+        return case_ids(cases, {name for name, dtypes in self.types if len(dtypes) > 1})
 
     @property
     def measured_cases(self) -> tuple[Case, ...]:
@@ -131,6 +140,21 @@ class Kernel:
         for name, expression in self.derived:
             values[name] = expression.evaluate(values)
         return values
+
+    def at(self, one: Case) -> Instance:
+        """Return what the kernel is at a case: its entry and its parameters' dtypes.
+
+        Raises DeclarationError if the case leaves a dtype open.
+        """
+        needs_sizes = bool(set(instances.names_in(self.entry)) - set(dict(self.types)))
+        sizes = self.all_sizes(one) if needs_sizes else {}
+        types = instances.chosen_types(one, self.types)
+        return instances.instance_at(self.entry, self.parameters, sizes, types)
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """The instances the declared cases need."""
+        return instances.distinct(self.at(one) for one in self.cases)
 
     def work_at(self, one: Case) -> Amount:
         """Return the case's declared work; raise DeclarationError where an expression has no value."""
@@ -228,8 +252,9 @@ class Kernel:
 def kernel(
     source: str,
     *,
-    cases: Iterable[Case],
+    cases: Iterable[Case] = (),
     entry: str | None = None,
+    types: Mapping[str, Iterable[DType]] | None = None,
     rtol: float | None = None,
     atol: float | None = None,
     sizes: Iterable[str] = (),
@@ -239,20 +264,28 @@ def kernel(
     options: Iterable[str] = (),
     work: Work | None = None,
     reference: Reference | None = None,
+    **unknown: Never,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Declare the kernel in `source`, a `.cu` file beside the module.
 
     The decorated function's parameters, in the order of the `__global__` function's, carry markers as
-    defaults; its body is the reference, unless `reference` is given. Raises DeclarationError at the
-    declaration's line.
+    defaults; its body is the reference, unless `reference` is given. `entry` is the kernel's name where the
+    function's differs, or a pattern with sizes and `types` in it, such as `ns::attn<{head_dim}, {T}>`. Raises
+    DeclarationError at the declaration's line.
     """
+    called_at = place_in(sys._getframe(1))
+    require_source(source, called_at)
 
     def declare(function: Callable[..., Any]) -> Kernel:
-        at = _location(function)
+        require_function(function, called_at)
+        at = place_of(function)
         try:
+            require_no_unknown(unknown, _keywords())
+            kernel_types = instances.declared_types(types)
             parameters = _parameters(function)
             names = _sizes(parameters, tuple(sizes))
             derived = tuple((name, expressions.parse(text)) for name, text in (derive or {}).items())
+            written = _cases(cases)
             declared = Kernel(
                 name=function.__name__,
                 entry=entry or function.__name__,
@@ -261,7 +294,7 @@ def kernel(
                 parameters=parameters,
                 sizes=tuple(name for name in names if name not in dict(derived)),
                 derived=derived,
-                cases=_cases(cases),
+                cases=instances.with_types(written, kernel_types),
                 tolerance=_tolerance(rtol, atol),
                 reference=reference or function,
                 launch=None if launch is None else LaunchRule.parse(launch),
@@ -269,9 +302,10 @@ def kernel(
                 options=tuple(options),
                 work=work or Work(),
                 doc=inspect.getdoc(function) or "",
+                types=kernel_types,
                 pytestmark=list(getattr(function, "pytestmark", [])),
             )
-            _validate(declared)
+            _validate(declared, written)
         except CudaoptError as error:
             # Whatever went wrong, the declaration is where the user has to look.
             raise DeclarationError(
@@ -286,9 +320,9 @@ def kernel(
     return declare
 
 
-def _location(function: Callable[..., Any]) -> SourceLocation:
-    code = inspect.unwrap(function).__code__
-    return SourceLocation(code.co_filename, code.co_firstlineno)
+def _keywords() -> list[str]:
+    parameters = inspect.signature(kernel).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
@@ -319,7 +353,11 @@ def _cases(cases: object) -> tuple[Case, ...]:
         raise DeclarationError(
             "cases=", expected="a list of case(...)", got=str(cases), next_step=f"Write cases=[{cases}]"
         )
-    return tuple(cases)
+    listed = tuple(cases)
+    for number, one in enumerate(listed):
+        if not isinstance(one, Case):
+            raise DeclarationError(f"cases[{number}]", expected="a case(...)", got=repr(one))
+    return listed
 
 
 def _sizes(parameters: tuple[Parameter, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
@@ -337,10 +375,12 @@ def _tolerance(rtol: float | None, atol: float | None) -> Tolerance:
     return Tolerance(rtol, atol)
 
 
-def _validate(declared: Kernel) -> None:
+def _validate(declared: Kernel, written: tuple[Case, ...]) -> None:
     known = {*declared.sizes, *dict(declared.derived)}
     if reserved := sorted(known & set(RESERVED)):
         raise DeclarationError("sizes", expected=f"none of {', '.join(RESERVED)}", got=reserved[0])
+    taken = {*known, *RESERVED, *(parameter.name for parameter in declared.parameters)}
+    instances.require_known(declared.entry, declared.types, declared.parameters, sorted(known), taken)
     for parameter in declared.parameters:
         expressions_used = [*parameter.shape]
         if isinstance(parameter.value, Expression):
@@ -358,17 +398,23 @@ def _validate(declared: Kernel) -> None:
         raise DeclarationError(
             "cases", expected="at least one case(...)", got="none", next_step=_case_hint(declared)
         )
-    for number, one in enumerate(declared.cases):
-        if not isinstance(one, Case):
-            raise DeclarationError(f"cases[{number}]", expected="a case(...)", got=repr(one))
+    for number, one in enumerate(written):
+        instances.require_case_types(f"cases[{number}]", one, declared.types)
         require_sizes(f"cases[{number}]", one, dict.fromkeys(declared.sizes))
-        if one in declared.cases[:number]:
-            raise DeclarationError(
-                f"cases[{number}]",
-                expected="a case that differs from the others",
-                got=f"{one} a second time",
-                next_step="Remove it, or give it another seed=",
-            )
+        _require_new(f"cases[{number}]", one, written[:number])
+    for number, one in enumerate(declared.cases):
+        _require_new("cases", one, declared.cases[:number])
+
+
+def _require_new(what: str, one: Case, others: tuple[Case, ...]) -> None:
+    if one in others:
+        raise DeclarationError(
+            what,
+            expected="a case that differs from the others",
+            got=f"{one} a second time",
+            next_step="Remove it, or give it another seed=",
+            at=one.at,
+        )
 
 
 def _require_known(what: str, expression: Expression, known: set[str]) -> None:

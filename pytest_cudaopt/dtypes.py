@@ -74,6 +74,22 @@ class DType:
         return self.name
 
 
+class TypeName(DType):
+    """A dtype that each case chooses, by the name `types=` gives it: nothing but the name is known."""
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "name", name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TypeName) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"TypeName({self.name!r})"
+
+
 f16 = DType("f16", "float", 16, ("__half",), 2e-3, 1e-3)
 bf16 = DType("bf16", "float", 16, ("__nv_bfloat16",), 1.6e-2, 1e-2)
 f32 = DType("f32", "float", 32, ("float",), 1e-5, 1e-6)

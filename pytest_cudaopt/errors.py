@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -59,6 +61,12 @@ class CudaoptError(Exception):
             next_step=self.next_step,
             at=at,
         )
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """Ask for the nearest of the `known` names; None if none is near."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"Did you mean '{near[0]}'?" if near else None
 
 
 def why_unreadable(error: OSError | UnicodeDecodeError) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -250,7 +250,8 @@ class Evaluation:
     """The judge's answer about one candidate.
 
     `device` is the harness's description of where it ran. `finding` is the fault that decided, if one
-    did; `reason` is one sentence for a person. `seconds` holds wall time by stage.
+    did; `reason` is one sentence for a person. `resources` are those of each entry of the compiled module.
+    `seconds` holds wall time by stage.
     """
 
     kernel: str
@@ -259,7 +260,7 @@ class Evaluation:
     status: Status
     reason: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
-    resources: Resources | None = None
+    resources: Mapping[str, Resources] = field(default_factory=dict)
     outcomes: tuple[CaseOutcome, ...] = ()
     finding: Finding | None = None
     seconds: tuple[tuple[str, float], ...] = ()

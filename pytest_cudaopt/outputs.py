@@ -56,7 +56,7 @@ def empty_outputs(prepared: PreparedCase) -> Outputs:
 
 
 def _written(prepared: PreparedCase) -> list[Parameter]:
-    return [parameter for parameter in prepared.kernel.parameters if parameter.is_output]
+    return list(prepared.instance.outputs)
 
 
 def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:

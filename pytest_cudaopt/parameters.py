@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_cudaopt import expressions
-from pytest_cudaopt.dtypes import DType
+from pytest_cudaopt.dtypes import DType, TypeName
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.values import ValueCallable, ValueSource, as_source, default_source
@@ -40,7 +41,7 @@ class Marker:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A declared parameter of a kernel."""
+    """A declared parameter of a kernel. `dtype` is a TypeName where each case chooses it."""
 
     name: str
     role: Role
@@ -62,6 +63,16 @@ class Parameter:
             value=marker.value,
             exact=marker.exact,
         )
+
+    def at(self, types: Mapping[str, DType]) -> Parameter:
+        """Return the parameter with the dtype that `types` holds for its type, if it has one."""
+        if not isinstance(self.dtype, TypeName):
+            return self
+        dtype = types[self.dtype.name]
+        values = self.values
+        if values is None and self.has_contents:
+            values = default_source(dtype)
+        return replace(self, dtype=dtype, values=values)
 
     @property
     def is_array(self) -> bool:
@@ -92,18 +103,21 @@ class Parameter:
         return pointers
 
 
-def In(dtype: DType, *shape: str | int, values: ValueSource | ValueCallable | None = None) -> Marker:
-    """Mark an array the kernel only reads; `shape` holds sizes, numbers or expressions."""
+def In(dtype: DType | str, *shape: str | int, values: ValueSource | ValueCallable | None = None) -> Marker:
+    """Mark an array the kernel only reads; `shape` holds sizes, numbers or expressions.
+
+    A text as `dtype`, here and in every marker, names one of the kernel's `types=`.
+    """
     return _array(Role.IN, dtype, shape, values=values)
 
 
-def Out(dtype: DType, *shape: str | int, exact: bool = False) -> Marker:
+def Out(dtype: DType | str, *shape: str | int, exact: bool = False) -> Marker:
     """Mark an array the kernel writes completely; `exact` compares bit for bit."""
     return _array(Role.OUT, dtype, shape, exact=exact)
 
 
 def InOut(
-    dtype: DType,
+    dtype: DType | str,
     *shape: str | int,
     values: ValueSource | ValueCallable | None = None,
     exact: bool = False,
@@ -112,22 +126,22 @@ def InOut(
     return _array(Role.INOUT, dtype, shape, values=values, exact=exact)
 
 
-def Scratch(dtype: DType, *shape: str | int) -> Marker:
+def Scratch(dtype: DType | str, *shape: str | int) -> Marker:
     """Mark an array the kernel may use as it likes; it starts poisoned and is never compared."""
     return _array(Role.SCRATCH, dtype, shape)
 
 
 def Scalar(
-    dtype: DType,
+    dtype: DType | str,
     value: float | str | None = None,
     *,
     values: ValueSource | ValueCallable | None = None,
 ) -> Marker:
     """Mark a scalar: a fixed number, an expression over sizes, drawn `values`, or else a size."""
-    _require_dtype("Scalar", dtype)
+    dtype = _dtype("Scalar", dtype)
     if value is not None and values is not None:
         raise DeclarationError("Scalar", expected="value or values=", got="both")
-    if value is None and values is None and dtype.is_float:
+    if value is None and values is None and (isinstance(dtype, TypeName) or dtype.is_float):
         raise DeclarationError(
             f"Scalar({dtype})",
             expected="a value or values=, since a float cannot be a size",
@@ -144,13 +158,13 @@ def Scalar(
 
 def _array(
     role: Role,
-    dtype: DType,
+    dtype: DType | str,
     shape: tuple[str | int, ...],
     *,
     values: ValueSource | ValueCallable | None = None,
     exact: bool = False,
 ) -> Marker:
-    _require_dtype(role.value.capitalize(), dtype)
+    dtype = _dtype(role.value.capitalize(), dtype)
     if not shape:
         raise DeclarationError(
             f"{role.value.capitalize()}({dtype})",
@@ -159,11 +173,25 @@ def _array(
         )
     source: ValueSource | None = None
     if role in (Role.IN, Role.INOUT):
-        source = default_source(dtype) if values is None else as_source(values)
+        source = _source(dtype, values)
     extents = tuple(expressions.parse(extent) for extent in shape)
     return Marker(role, dtype, extents, values=source, exact=exact)
 
 
-def _require_dtype(what: str, dtype: object) -> None:
+def _source(dtype: DType, values: ValueSource | ValueCallable | None) -> ValueSource | None:
+    """Return where contents come from; None if that depends on a dtype the case chooses."""
+    if values is not None:
+        return as_source(values)
+    return None if isinstance(dtype, TypeName) else default_source(dtype)
+
+
+def _dtype(what: str, dtype: DType | str) -> DType:
+    if isinstance(dtype, str):
+        return TypeName(dtype)
     if not isinstance(dtype, DType):
-        raise DeclarationError(what, expected="a dtype of this package such as f32", got=repr(dtype))
+        raise DeclarationError(
+            what,
+            expected="a dtype of this package such as f32, or the name of one in types=",
+            got=repr(dtype),
+        )
+    return dtype

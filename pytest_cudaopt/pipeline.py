@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pytest_cudaopt import plausible
 from pytest_cudaopt.agreement import compare_launches, compare_outputs
 from pytest_cudaopt.candidate import Candidate
-from pytest_cudaopt.cases import Case, case_ids
+from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
@@ -61,7 +61,9 @@ class _Judge:
 
     def judge(self) -> Evaluation:
         with self._timed(Stage.COMPILE):
-            compiled = compile_candidate(self.kernel, self.candidate, self.device, self.plan.budget)
+            compiled = compile_candidate(
+                self.kernel, self.candidate, self.device, self.plan.budget, self._cases()
+            )
         if isinstance(compiled, CompileFailure):
             return self._not_compiled(compiled)
         if Stage.CHECK in self.plan.stages:
@@ -71,6 +73,12 @@ class _Judge:
             with self._timed(Stage.MEASURE):
                 self._measure_all(compiled)
         return self._evaluation(compiled)
+
+    def _cases(self) -> tuple[Case, ...]:
+        """Return the cases that will be launched, declared or not."""
+        checked = self.plan.cases if Stage.CHECK in self.plan.stages else ()
+        measured = self.plan.measured if Stage.MEASURE in self.plan.stages else ()
+        return (*checked, *measured)
 
     def _check_all(self, compiled: Compiled) -> None:
         for case in self.plan.cases:
@@ -89,7 +97,7 @@ class _Judge:
         result = run(prepared, compiled, launch, self.device, self.plan.budget)
         if result.fault is not None or result.outputs is None:
             return self._faulty(case, result.fault, launch)
-        agreement = compare_launches(self.kernel, expected, result.outputs, result.outputs_again)
+        agreement = compare_launches(self.kernel, case, expected, result.outputs, result.outputs_again)
         passed = CaseOutcome(
             case, self._id(case), CaseStatus.PASSED, launch, agreement.comparisons, counters=result.counters
         )
@@ -125,7 +133,7 @@ class _Judge:
         timed = measured.timed
         if timed is None:
             return self._if_plausible(checked, measured.latency)
-        agreement = compare_outputs(self.kernel, timed.expected, timed.outputs)
+        agreement = compare_outputs(self.kernel, checked.case, timed.expected, timed.outputs)
         if agreement.holds:
             return self._if_plausible(checked, measured.latency)
         unseen = ", on inputs it had not seen," if timed.unseen else ""
@@ -148,7 +156,7 @@ class _Judge:
 
     def _id(self, case: Case) -> str:
         known = dict(zip(self.kernel.cases, self.kernel.case_ids, strict=True))
-        return known.get(case) or case_ids((case,))[0]
+        return known.get(case) or self.kernel.ids_of((case,))[0]
 
     def _failure(self) -> CaseOutcome | None:
         """Return the outcome that decides: a failure before a case that could not be judged."""

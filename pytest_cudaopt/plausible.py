@@ -103,7 +103,7 @@ def _bounds(
     if work.bytes is not None and peaks.l2_bytes_per_s is not None:
         because = f"{work.bytes} declared bytes {_at(peaks.l2_bytes_per_s, 'B')} of L2"
         yield _Bound(work.bytes / peaks.l2_bytes_per_s * 1e9, because)
-    if work.flops is not None and peaks.fp32_flops_per_s is not None and _is_fp32_only(kernel, source):
+    if work.flops is not None and peaks.fp32_flops_per_s is not None and _is_fp32_only(kernel, source, case):
         because = f"{work.flops} declared operations {_at(peaks.fp32_flops_per_s, 'FLOP')}"
         yield _Bound(work.flops / peaks.fp32_flops_per_s * 1e9, because)
 
@@ -131,7 +131,7 @@ def _array_bytes(kernel: Kernel, case: Case) -> tuple[int, int]:
     """Return the bytes of the arrays that are only read, and of those the kernel may write."""
     sizes = kernel.all_sizes(case)
     totals = {True: 0, False: 0}
-    for parameter in kernel.parameters:
+    for parameter in kernel.at(case).parameters:
         if parameter.is_array:
             elements = math.prod(extent.evaluate(sizes) for extent in parameter.shape)
             is_written = parameter.is_output or not parameter.has_contents
@@ -139,9 +139,9 @@ def _array_bytes(kernel: Kernel, case: Case) -> tuple[int, int]:
     return totals[False], totals[True]
 
 
-def _is_fp32_only(kernel: Kernel, source: str) -> bool:
+def _is_fp32_only(kernel: Kernel, source: str, case: Case) -> bool:
     """True if nothing but the FP32 lanes can have done the operations, as far as can be seen."""
-    floats = {parameter.dtype.name for parameter in kernel.parameters if parameter.dtype.is_float}
+    floats = {parameter.dtype.name for parameter in kernel.at(case).parameters if parameter.dtype.is_float}
     code = _COMMENT.sub(" ", source)
     return bool(floats) and floats <= _FP32_DTYPES and not _OTHER_ARITHMETIC.search(code)
 

@@ -24,6 +24,7 @@ from pytest_cudaopt.contents import (
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault
+from pytest_cudaopt.instances import Instance
 from pytest_cudaopt.reference import compute_expected
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ class PreparedCase:
     stem: str
 
     @cached_property
+    def instance(self) -> Instance:
+        """The kernel's entry and parameters at the case."""
+        return self.kernel.at(self.case)
+
+    @cached_property
     def expected(self) -> dict[str, NDArray[Any]]:
         """What the reference says, read-only; raises ReferenceFault. Computed at the first use."""
         return read_only(compute_expected(self.kernel, self.arguments))
@@ -63,7 +69,7 @@ class PreparedCase:
     @property
     def output_elements(self) -> int:
         """Elements over all outputs; 0 means there is nothing to compute."""
-        outputs = (parameter.name for parameter in self.kernel.parameters if parameter.is_output)
+        outputs = (parameter.name for parameter in self.instance.outputs)
         return sum(math.prod(self.arguments.shapes[name]) for name in outputs)
 
     @property
@@ -73,8 +79,7 @@ class PreparedCase:
         inputs = sum(array.nbytes for array in self.arguments.arrays.values())
         expected = sum(
             math.prod(shapes[parameter.name]) * parameter.dtype.oracle.itemsize
-            for parameter in self.kernel.parameters
-            if parameter.is_output
+            for parameter in self.instance.outputs
         )
         return 2 * inputs + expected + (self._drawn.held_bytes if self._drawn is not None else 0)
 

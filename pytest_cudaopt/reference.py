@@ -30,7 +30,7 @@ def compute_expected(kernel: Kernel, arguments: Arguments) -> dict[str, NDArray[
     first = _run(kernel, arguments, fill=0)
     suspicious = [
         parameter
-        for parameter in kernel.parameters
+        for parameter in arguments.parameters
         if parameter.role is Role.OUT and _holds_fill(first[parameter.name], parameter, 0)
     ]
     if suspicious:
@@ -45,7 +45,7 @@ def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[A
 
     given: dict[str, Any] = {}
     outputs: dict[str, NDArray[Any]] = {}
-    for parameter in kernel.parameters:
+    for parameter in arguments.parameters:
         if not parameter.is_array:
             given[parameter.name] = _plain(arguments.scalars[parameter.name], parameter)
             continue

@@ -45,7 +45,7 @@ def write_replay(
     there is nothing to replay: the candidate does not compile or launches nothing.
     Raises EnvironmentFault if the files cannot be written.
     """
-    compiled = compile_candidate(kernel, candidate, device, budget)
+    compiled = compile_candidate(kernel, candidate, device, budget, (case,))
     if isinstance(compiled, CompileFailure):
         return None
     prepared = prepare(kernel, case, device)
@@ -66,7 +66,7 @@ def write_replay(
         directory=None,
         # It compiles as well.
         timeout_s=budget.timeout_s,
-        modules=(source_module(kernel, candidate, device),),
+        modules=(source_module(kernel, candidate, device, (case,)),),
         buffers=tuple(_relative(buffer, os.path.relpath(inputs / name, folder)) for buffer in base.buffers),
         steps=(
             Compile(step.module),

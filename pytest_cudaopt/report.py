@@ -35,7 +35,7 @@ from pytest_cudaopt.evaluation import (
     Status,
 )
 from pytest_cudaopt.excerpts import CompiledSource
-from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.finding import Finding, FindingKind
 
 _SHOWN_DIAGNOSTICS = 5
 
@@ -118,6 +118,9 @@ def describe_evaluation(kernel: Kernel, candidate: Candidate, evaluation: Evalua
     kind = _OF_STATUS[evaluation.status]
     if evaluation.status is Status.COMPILE_ERROR:
         headline, details = _compile_part(evaluation, source)
+        if evaluation.finding is not None and evaluation.finding.kind is FindingKind.UNKNOWN_ENTRY:
+            declared = f"{shown_path(Path(kernel.location.file), base)}:{kernel.location.line}"
+            details += [*_finding_lines(evaluation.finding, source), f"  {'declared':<9} {declared}"]
         return Failure(kind, headline, tuple(details), _place(evaluation, kernel, source))
     failed = [outcome for outcome in evaluation.outcomes if outcome.status is not CaseStatus.PASSED]
     details = []
@@ -191,7 +194,8 @@ def _diagnostic_lines(diagnostic: Diagnostic, source: CompiledSource) -> list[st
 
 
 def _outcome_lines(outcome: CaseOutcome, evaluation: Evaluation, source: CompiledSource) -> list[str]:
-    sizes = ", ".join(f"{name}={value}" for name, value in outcome.case.sizes) or "no sizes"
+    named = (*outcome.case.sizes, *outcome.case.types)
+    sizes = ", ".join(f"{name}={value}" for name, value in named) or "no sizes"
     launch = f", launched with {outcome.launch}" if outcome.launch is not None else ""
     lines = [f"  {'case':<9} {sizes}{launch}, on {evaluation.device}"]
     for comparison in outcome.comparisons:

@@ -59,7 +59,8 @@ def configure(
         return Finding(FindingKind.INVALID_LAUNCH, str(error))
     rule = "; ".join(candidate.launch.directives())
     values = ", ".join(f"{name}={value}" for name, value in {**sizes, **candidate.chosen}.items())
-    if (broken := _broken_limit(launch, compiled, device)) is not None:
+    static_shared_bytes = compiled.resources_of(prepared.instance).static_shared_bytes
+    if (broken := _broken_limit(launch, static_shared_bytes, device)) is not None:
         return Finding(FindingKind.INVALID_LAUNCH, f"'{rule}' with {values} gives {launch}: {broken}")
     if launch.is_empty and prepared.output_elements:
         message = f"'{rule}' with {values} launches nothing, but the outputs are not empty"
@@ -136,10 +137,10 @@ def _changed(answer: Answer, again: Mapping[str, Path]) -> list[str]:
     return [name for name, read in zip(again, reads, strict=True) if read.changed]
 
 
-def _broken_limit(launch: LaunchConfiguration, compiled: Compiled, device: Device) -> str | None:
+def _broken_limit(launch: LaunchConfiguration, static_shared_bytes: int, device: Device) -> str | None:
     limits = device.limits
     x, y, z = launch.block
-    shared = compiled.resources.static_shared_bytes + launch.shared_bytes
+    shared = static_shared_bytes + launch.shared_bytes
     allows = f"{limits.name} allows"
     if x * y * z > limits.max_threads_per_block:
         return f"{x * y * z} threads per block, {allows} {limits.max_threads_per_block}"
@@ -153,6 +154,6 @@ def _broken_limit(launch: LaunchConfiguration, compiled: Compiled, device: Devic
     if shared > limits.max_shared_bytes:
         return (
             f"{shared} bytes of shared memory per block "
-            f"({compiled.resources.static_shared_bytes} static), {allows} {limits.max_shared_bytes}"
+            f"({static_shared_bytes} static), {allows} {limits.max_shared_bytes}"
         )
     return None

@@ -38,7 +38,7 @@ def test_the_first_launch_that_is_wrong_decides(
 ) -> None:
     kernel = declare_twice(tmp_path)
     repeated = None if again is None else {"y": again}
-    agreement = compare_launches(kernel, {"y": EXPECTED}, {"y": first}, repeated)
+    agreement = compare_launches(kernel, kernel.cases[0], {"y": EXPECTED}, {"y": first}, repeated)
     (comparison,) = agreement.comparisons
     assert (agreement.holds, comparison.mismatched, agreement.note) == (mismatched == 0, mismatched, note)
 
@@ -50,4 +50,4 @@ def test_elements_that_nobody_wrote_are_told_from_wrong_ones(tmp_path: Path) -> 
         (np.concatenate([RIGHT[:1], poison, poison]), "2 of 3 elements of 'y' were never written"),
         (np.array([1.0, np.nan, 4.0], np.float32), ""),
     ):
-        assert compare_launches(kernel, {"y": EXPECTED}, {"y": first}, None).note == note
+        assert compare_launches(kernel, kernel.cases[0], {"y": EXPECTED}, {"y": first}, None).note == note

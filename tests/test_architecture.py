@@ -23,6 +23,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "launch",
         "directives",
         "candidate",
+        "instances",
+        "decorated",
         "declare",
         "arguments",
         "finding",

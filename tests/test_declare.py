@@ -232,7 +232,7 @@ def test_a_contradiction_is_refused_at_the_declaration(
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: In("f32", "n"), "In: expected a dtype of this package such as f32, got 'f32'"),
+        (lambda: In(float, "n"), "In: expected a dtype of this package such as f32, or the name of one"),
         (lambda: Out(f32), "Out(f32): expected at least one extent"),
         (lambda: Scalar(f32), "Scalar(f32): expected a value or values=, since a float cannot be a size"),
         (lambda: Scalar(f32, 1.0, values=lambda *a: 1.0), "Scalar: expected value or values=, got both"),

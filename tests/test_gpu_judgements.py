@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.paired import estimate
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.protocol import Entry
 from pytest_cudaopt.replay import write_replay
 
 pytest_plugins = ["made_up_gpu_fixtures"]
@@ -148,12 +150,21 @@ def test_a_fault_that_sim_does_not_see_stays_as_it_is(device: Device, tmp_path: 
     assert "sim says" not in evaluation.finding.message
 
 
+def called(entry: str, compiled: Compiled) -> Compiled:
+    """Give the module's kernel another entry, as two candidates of one kernel have the same."""
+    (mangled,) = (compiled.module.lowered or {}).values()
+    return replace(
+        compiled, module=replace(compiled.module, entries=(Entry(entry),), lowered={entry: mangled})
+    )
+
+
 def test_arms_are_timed_in_turn_and_their_ratio_is_estimated(device: Device, tmp_path: Path) -> None:
     kernels = [declare(tmp_path, f"copies_takes_{ns}_ns") for ns in (64_000, 66_000)]
     compiled = [compile_candidate(one, one.start(), device, Budget()) for one in kernels]
     launch = LaunchConfiguration((8, 1, 1), (64, 1, 1))
-    arms = [(one, launch) for one in compiled if isinstance(one, Compiled)]
-    found = interleave(prepare(kernels[0], CASES[1], device), arms, device, Budget(), blocks=4, launches=3)
+    prepared = prepare(kernels[0], CASES[1], device)
+    arms = [(called(prepared.instance.entry, one), launch) for one in compiled if isinstance(one, Compiled)]
+    found = interleave(prepared, arms, device, Budget(), blocks=4, launches=3)
     assert isinstance(found, Interleaved)
     paired = estimate(found.block_samples_ns(0), found.block_samples_ns(1))
     assert paired.blocks == 4

@@ -78,9 +78,11 @@ def write_two_attempts(tmp_path: Path) -> RunFolder:
 def test_a_folder_holds_what_the_run_was_given(tmp_path: Path) -> None:
     path = write_two_attempts(tmp_path).path
     signature = json.loads((path / "signature.json").read_text())
-    assert [p["name"] for p in signature["parameters"]] == ["x", "y", "n"]
-    assert signature["parameters"][0]["cuda_types"] == ["const float*", "float*"]
-    assert signature["parameters"][0]["values"] == {"generator": "normal", "mean": 0.0, "deviation": 1.0}
+    (instance,) = signature["instances"]
+    assert instance["entry"] == "twice"
+    assert [p["name"] for p in instance["parameters"]] == ["x", "y", "n"]
+    assert instance["parameters"][0]["cuda_types"] == ["const float*", "float*"]
+    assert instance["parameters"][0]["values"] == {"generator": "normal", "mean": 0.0, "deviation": 1.0}
     assert [c["id"] for c in json.loads((path / "input_cases.json").read_text())] == ["n1", "n100", "n1000"]
     assert "2 * x" in (path / "reference.py").read_text()
     assert (path / "initial.cu").read_text() == (tmp_path / "twice.cu").read_text()

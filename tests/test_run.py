@@ -240,7 +240,9 @@ def test_static_and_dynamic_shared_memory_count_together(
 ) -> None:
     prepared, module = checked
     most = sim.limits.max_shared_bytes
-    half = replace(module, resources=replace(module.resources, static_shared_bytes=most // 2))
+    (mangled, resources), *_ = (module.module.resources or {}).items()
+    static = {mangled: replace(resources, static_shared_bytes=most // 2)}
+    half = replace(module, module=replace(module.module, resources=static))
     kernel = axpy(tmp_path, ("block=(BLOCK)", f"block=(BLOCK) shared={most // 2 + 1}"))
     broken: Any = configure(kernel.start(), prepared, half, sim)
     assert f"{most + 1} bytes of shared memory per block ({most // 2} static)" in broken.message

@@ -20,10 +20,10 @@ def text(attempt: Attempt) -> str:
         f"decision: {attempt.verdict.decision.value}: {attempt.verdict.reason}",
         *(str(diagnostic) for diagnostic in evaluation.diagnostics),
     ]
-    if (resources := evaluation.resources) is not None:
+    for entry, resources in evaluation.resources.items():
         spilled = resources.spill_store_bytes + resources.spill_load_bytes
         lines.append(
-            f"resources: {resources.registers} registers, {spilled} bytes spilled, "
+            f"resources of {entry}: {resources.registers} registers, {spilled} bytes spilled, "
             f"{resources.static_shared_bytes} bytes of static shared memory"
         )
     lines += [_case(outcome) for outcome in evaluation.outcomes]

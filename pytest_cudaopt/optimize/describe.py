@@ -71,23 +71,28 @@ def configuration(kernel: Kernel, device: Device, options: OptimizeOptions) -> J
 
 
 def signature(kernel: Kernel) -> Json:
-    """Describe the kernel's parameters, sizes, tolerance and work."""
+    """Describe the kernel's instances with their parameters, its sizes, tolerance and work."""
     return {
         "kernel": kernel.name,
         "entry": kernel.entry,
         "description": kernel.doc,
-        "parameters": [
-            {
-                **plain(parameter),
-                "values": _values(parameter),
-                "cuda_types": list(parameter.cuda_types),
-            }
-            for parameter in kernel.parameters
+        "types": plain(dict(kernel.types)),
+        "instances": [
+            {"entry": one.entry, "parameters": [_parameter(parameter) for parameter in one.parameters]}
+            for one in kernel.instances
         ],
         "sizes": list(kernel.sizes),
         "derived": plain(dict(kernel.derived)),
         "tolerance": plain(kernel.tolerance),
         "work": plain(kernel.work),
+    }
+
+
+def _parameter(parameter: Parameter) -> Json:
+    return {
+        **plain(parameter),
+        "values": _values(parameter),
+        "cuda_types": list(parameter.cuda_types),
     }
 
 
@@ -102,6 +107,7 @@ def input_cases(kernel: Kernel) -> Json:
         {
             "id": case_id,
             "sizes": case.by_name,
+            "types": dict(case.types),
             "measure": case.measure,
             "weight": case.weight,
             "seed": case.seed,
