@@ -61,7 +61,12 @@ def case(
         if isinstance(value, DType):
             continue
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-            raise DeclarationError(f"case({name}=)", expected="an integer >= 0 or a dtype", got=repr(value))
+            raise DeclarationError(
+                f"case({name}=)",
+                expected="an integer >= 0 or a dtype",
+                got=repr(value),
+                next_step=did_you_mean(name, RESERVED),
+            )
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
         raise DeclarationError("case(weight=)", expected="a finite number > 0", got=repr(weight))
     if id is not None and not (isinstance(id, str) and id):
@@ -124,7 +129,7 @@ def require_sizes(what: str, one: Case, needed: Mapping[str, object]) -> None:
 
 
 def _correction(missing: list[str], unknown: list[str]) -> str:
-    meant = [hint for name in unknown if (hint := did_you_mean(name, missing))]
+    meant = [hint for name in unknown if (hint := did_you_mean(name, (*missing, *RESERVED)))]
     if meant:
         return meant[0]
     if missing:

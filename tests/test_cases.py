@@ -34,6 +34,15 @@ def test_a_case_prints_as_what_declares_it(one: Case) -> None:
     assert eval(str(one), {"case": case}) == one  # noqa: S307 - text of our own
 
 
+def test_a_misspelt_key_is_answered_with_the_one_meant() -> None:
+    with pytest.raises(DeclarationError, match=r"Did you mean 'measure'\?"):
+        case(n=1, mesure=True)
+    for wrong, meant in ((case(rows=1, col=17), "cols"), (case(rows=1, cols=1, seeds=3), "seed")):
+        with pytest.raises(DeclarationError, match=rf"Did you mean '{meant}'\?") as caught:
+            require_sizes("cases[0]", wrong, {"rows": None, "cols": None})
+        assert caught.value.at == wrong.at
+
+
 @pytest.mark.parametrize("value", [-1, 1.5, True, "3", None])
 def test_a_size_is_a_natural_number(value: object) -> None:
     with pytest.raises(DeclarationError, match=r"case\(n=\): expected an integer >= 0"):

@@ -62,6 +62,14 @@ TEST("a failed assertion becomes a sentence about a parameter, at the kernel's l
   CHECK_EQUAL(std::string("k.cu"), errors[0].file);
 }
 
+TEST("a file of several kernels is listed, since the wrong one may be named") {
+  const std::string source = "__global__ void softmax(int);\n__global__ void row_max(float*);\n";
+  const auto errors = signature_errors({at_line(10001, "identifier \"half\" is undefined")},
+                                       kEntries, source, "k.cu");
+  CHECK(errors.at(0).text.find(". Kernels in this file: softmax (line 1), row_max (line 2)") !=
+        std::string::npos);
+}
+
 TEST("a wrong number of parameters and a type the source does not know are told apart") {
   const auto errors = signature_errors(
       {at_line(30000,

@@ -87,6 +87,15 @@ bool follows_template(const std::string& code, std::size_t at) {
   return code.substr(from, at - from).find("template") != std::string::npos;
 }
 
+std::string lines_of_kernels(const std::vector<KernelInText>& kernels) {
+  std::string list;
+  for (const KernelInText& kernel : kernels) {
+    list +=
+        (list.empty() ? "" : ", ") + kernel.name + " (line " + std::to_string(kernel.line) + ")";
+  }
+  return list;
+}
+
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
@@ -187,14 +196,18 @@ FaultDetail unknown_entry(const std::string& module, const std::string& reason,
   return detail;
 }
 
+std::string choice_of_kernels(const std::string& source) {
+  const std::vector<KernelInText> kernels = kernels_in_text(source);
+  return kernels.size() < 2 ? "" : lines_of_kernels(kernels);
+}
+
 std::string kernels_found(const std::string& source, const std::vector<std::string>& compiled) {
   const std::string plain = readable_list(compiled);
-  std::string templates;
-  for (const KernelInText& kernel : kernels_in_text(source)) {
-    if (!kernel.is_template) continue;
-    templates += (templates.empty() ? "" : ", ") + kernel.name + " (line " +
-                 std::to_string(kernel.line) + ")";
-  }
+  std::vector<KernelInText> kernels = kernels_in_text(source);
+  kernels.erase(std::remove_if(kernels.begin(), kernels.end(),
+                               [](const KernelInText& kernel) { return !kernel.is_template; }),
+                kernels.end());
+  const std::string templates = lines_of_kernels(kernels);
   if (plain.empty() && templates.empty()) return "No __global__ function was found.";
   if (templates.empty()) return "__global__ functions found: " + plain + ".";
   if (plain.empty()) return "__global__ functions found: templates " + templates + ".";

@@ -31,6 +31,9 @@ struct KernelInText {
 [[nodiscard]] std::string kernels_found(const std::string& source,
                                         const std::vector<std::string>& compiled);
 
+// "softmax (line 3), plain (line 9)", from the look of the text; empty if it has fewer than two.
+[[nodiscard]] std::string choice_of_kernels(const std::string& source);
+
 // "softmax, plain(float*)": for messages that list what there is.
 [[nodiscard]] std::string readable_list(const std::vector<std::string>& mangled_names);
 

@@ -165,6 +165,7 @@ std::vector<Diagnostic> signature_errors(const std::vector<Diagnostic>& diagnost
     reason +=
         (reason.empty() ? "" : "; ") + reason_of(diagnostic, line, *entries.at(entry).parameters);
   }
+  const std::string choice = choice_of_kernels(source);
   std::vector<Diagnostic> errors;
   for (const auto& [index, reason] : reasons) {
     const protocol::EntrySpec& entry = entries[index];
@@ -173,6 +174,7 @@ std::vector<Diagnostic> signature_errors(const std::vector<Diagnostic>& diagnost
     error.line = line_declaring(entry.name, source);
     error.severity = "error";
     error.text = "cudaopt signature: kernel '" + entry.name + "' is not as declared: " + reason;
+    if (!choice.empty()) error.text += ". Kernels in this file: " + choice;
     errors.push_back(std::move(error));
   }
   return errors;
