@@ -13,7 +13,14 @@ from typing import Any, Never
 from pytest_cudaopt import directives, expressions, instances
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
-from pytest_cudaopt.decorated import place_in, place_of, require_function, require_no_unknown, require_source
+from pytest_cudaopt.decorated import (
+    place_in,
+    place_of,
+    reference_sizes,
+    require_function,
+    require_no_unknown,
+    require_source,
+)
 from pytest_cudaopt.directives import Directives
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import (
@@ -21,6 +28,7 @@ from pytest_cudaopt.errors import (
     DeclarationError,
     SourceError,
     SourceLocation,
+    did_you_mean,
     why_unreadable,
 )
 from pytest_cudaopt.expressions import Expression
@@ -88,6 +96,7 @@ class Kernel:
 
     `source` is the `.cu` file, resolved beside the declaring module; `location` is the declaration's line.
     `entry` is a pattern, and the dtype of a parameter may be the name of one of `types`: `at` fills in both.
+    `reference_sizes` are those the reference gets beside the kernel's parameters.
     Calling a Kernel calls its reference.
     """
 
@@ -107,6 +116,7 @@ class Kernel:
     work: Work
     doc: str
     types: Types = ()
+    reference_sizes: tuple[str, ...] = ()
     pytestmark: list[Any] = field(default_factory=list)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -270,8 +280,9 @@ def kernel(
 
     The decorated function's parameters, in the order of the `__global__` function's, carry markers as
     defaults; its body is the reference, unless `reference` is given. `entry` is the kernel's name where the
-    function's differs, or a pattern with sizes and `types` in it, such as `ns::attn<{head_dim}, {T}>`. Raises
-    DeclarationError at the declaration's line.
+    function's differs, or a pattern with sizes and `types` in it, such as `ns::attn<{head_dim}, {T}>`. What
+    stands after `*` without a default are sizes for the reference alone. Raises DeclarationError at the
+    declaration's line.
     """
     called_at = place_in(sys._getframe(1))
     require_source(source, called_at)
@@ -303,6 +314,7 @@ def kernel(
                 work=work or Work(),
                 doc=inspect.getdoc(function) or "",
                 types=kernel_types,
+                reference_sizes=reference_sizes(function),
                 pytestmark=list(getattr(function, "pytestmark", [])),
             )
             _validate(declared, written)
@@ -328,6 +340,8 @@ def _keywords() -> list[str]:
 def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     parameters = []
     for name, declared in inspect.signature(function).parameters.items():
+        if name in reference_sizes(function):
+            continue
         default = declared.default
         if isinstance(default, DType):
             if default.is_float:
@@ -387,6 +401,14 @@ def _validate(declared: Kernel, written: tuple[Case, ...]) -> None:
             expressions_used.append(parameter.value)
         for expression in expressions_used:
             _require_known(f"parameter '{parameter.name}': '{expression}'", expression, known)
+    for name in declared.reference_sizes:
+        if name not in known:
+            raise DeclarationError(
+                f"parameter '{name}' after *",
+                expected=f"a size among {', '.join(sorted(known)) or 'none'}",
+                got=f"'{name}'",
+                next_step=did_you_mean(name, known) or f"List it in sizes=, or give {name} a marker",
+            )
     for name, expression in declared.derived:
         _require_known(f"derive['{name}']", expression, known)
     for name, part in (("flops", declared.work.flops), ("bytes", declared.work.bytes)):

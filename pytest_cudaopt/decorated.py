@@ -24,6 +24,12 @@ def place_in(frame: FrameType) -> SourceLocation:
     return SourceLocation(frame.f_code.co_filename, frame.f_lineno)
 
 
+def reference_sizes(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the keyword-only parameters without a default: no kernel has those."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY and one.default is one.empty)
+
+
 def require_source(source: object, called_at: SourceLocation) -> None:
     """Raise DeclarationError for anything but the name of a file, such as a function: `@kernel` alone."""
     if callable(source):

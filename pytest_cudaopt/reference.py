@@ -43,7 +43,7 @@ def compute_expected(kernel: Kernel, arguments: Arguments) -> dict[str, NDArray[
 def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[Any]]:
     import numpy as np
 
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {name: arguments.sizes[name] for name in kernel.reference_sizes}
     outputs: dict[str, NDArray[Any]] = {}
     for parameter in arguments.parameters:
         if not parameter.is_array:

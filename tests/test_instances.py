@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from templated_source import ROWS
 
@@ -377,6 +378,46 @@ def test_one_entry_is_compiled_where_no_brace_asks_for_a_size(
     )
     module = source_module(declared, declared.start(), sim)
     assert [entry.name for entry in module.entries] == ["rows::scale<32, float>"]
+
+
+def declare_signed(folder: Path, **changes: Any) -> Kernel:
+    """Declare a kernel with a flag among its template arguments, which its parameters do not tell."""
+    (folder / "signed.cu").write_text(
+        "// @launch grid=(1) block=(n)\n"
+        "template <bool NEGATIVE> __global__ void flip(const int* x, int* y) {\n"
+        "    y[threadIdx.x] = NEGATIVE ? -x[threadIdx.x] : x[threadIdx.x];\n"
+        "}\n"
+    )
+    arguments = {
+        "entry": "flip<{negative}>",
+        "sizes": ["n", "negative"],
+        "cases": [case(n=3, negative=0), case(n=3, negative=1)],
+        **changes,
+    }
+
+    @kernel(str(folder / "signed.cu"), **arguments)
+    def flip(x=In(i32, "n"), y=Out(i32, "n"), *, negative):
+        y[...] = -x if negative else x
+
+    return flip
+
+
+def test_a_reference_gets_the_sizes_it_asks_for_after_a_star(tmp_path: Path, sim: Device) -> None:
+    declared = declare_signed(tmp_path)
+    assert [parameter.name for parameter in declared.parameters] == ["x", "y"]
+    evaluation = evaluate(declared, declared.start(), Plan(CHECKED, cases=declared.cases), sim)
+    assert evaluation.accepted, evaluation.reason
+    wrong = declare_signed(tmp_path, reference=lambda x, y, negative: np.copyto(y, x))
+    evaluation = evaluate(wrong, wrong.start(), Plan(CHECKED, cases=wrong.cases), sim)
+    assert evaluation.reason.startswith("case negative1: ")
+
+
+def test_what_a_reference_asks_for_after_a_star_is_a_size(tmp_path: Path) -> None:
+    complaint = (
+        "parameter 'negative' after [*]: expected a size among n, negativ, got 'negative'. Did you mean"
+    )
+    with pytest.raises(DeclarationError, match=complaint):
+        declare_signed(tmp_path, entry="flip<true>", sizes=["n", "negativ"])
 
 
 def test_every_dtype_has_a_spelling_for_an_entry() -> None:
