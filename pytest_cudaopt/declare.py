@@ -12,6 +12,7 @@ from typing import Any
 from pytest_cudaopt import directives, expressions
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
+from pytest_cudaopt.directive_checks import require_known_names, require_used_tunables
 from pytest_cudaopt.directives import Directives
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import (
@@ -183,14 +184,9 @@ class Kernel:
         rule = found.rule or self.launch or self._rule_of_file(file)
         self._require_own_names(found)
         known = {*self.sizes, *dict(self.derived), *found.starting_values}
-        if unknown := sorted(rule.names - known):
-            raise SourceError(
-                f"launch rule of kernel '{self.name}'",
-                expected=f"names among {', '.join(sorted(known))}",
-                got=", ".join(unknown),
-                next_step=f"Declare a size of that name or add '// @tune {unknown[0]} = ...' to {file.name}",
-                at=self.location,
-            )
+        require_known_names(rule, known, found, self.location, self.name)
+        texts = (self.entry, *(value for _, value in self.defines))
+        require_used_tunables(source, str(file), found, rule, texts)
         return Candidate(
             file=file.name,
             source=source,
