@@ -12,7 +12,7 @@ from typing import Any
 from pytest_cudaopt import directives, expressions
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
-from pytest_cudaopt.directive_checks import require_known_names, require_used_tunables
+from pytest_cudaopt.directive_checks import require_known_names
 from pytest_cudaopt.directives import Directives
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import (
@@ -185,8 +185,6 @@ class Kernel:
         self._require_own_names(found)
         known = {*self.sizes, *dict(self.derived), *found.starting_values}
         require_known_names(rule, known, found, self.location, self.name)
-        texts = (self.entry, *(value for _, value in self.defines))
-        require_used_tunables(source, str(file), found, rule, texts)
         return Candidate(
             file=file.name,
             source=source,

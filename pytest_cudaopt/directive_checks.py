@@ -65,8 +65,8 @@ def require_used_tunables(
 ) -> None:
     """Raise SourceError at a `@tune` whose name neither the source, nor the rule, nor one of `texts` uses.
 
-    Every value would then be the same kernel. In a source that includes anything, a header
-    may use it: such sources are believed.
+    Every value would then be the same kernel, which matters to who tries them in turn. A source that includes
+    anything is believed: a header may use it.
     """
     if _INCLUDE.search(source):
         return

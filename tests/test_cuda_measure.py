@@ -166,12 +166,3 @@ def test_measuring_gives_its_memory_back(gpu: MadeUpGpu) -> None:
             assert served.ask(request(gpu, SHORT, measure(SHORT), n=N))["status"] == "ok"
             frees.add(served.ask(limits)["steps"][1]["limits"]["gpu"]["free_bytes"])
     assert frees == {before}
-
-
-@pytest.mark.parametrize("mode", ["cold", "batch"])
-def test_timed_launches_have_the_attributes_too(gpu: MadeUpGpu, mode: str) -> None:
-    how = {"mode": mode, "grid": [4, 1, 1], "cluster": [2, 1, 1], "cooperative": True}
-    latency(gpu, "copies", **how)
-    timed_launches = gpu.launches("copies")
-    assert timed_launches
-    assert all(" cluster=2x1x1 cooperative " in line for line in timed_launches)

@@ -43,6 +43,7 @@ def test_without_cooperative_the_kernel_traps_as_on_a_gpu(tmp_path: Path, sim: D
     evaluation = check(mirror(tmp_path, source=MIRROR.replace(" cooperative\n", "\n", 1)), sim)
     assert evaluation.finding is not None
     assert evaluation.finding.kind is FindingKind.TRAP
+    assert "add 'cooperative' to @launch" in evaluation.reason
 
 
 def test_a_grid_that_does_not_fit_the_gpu_is_refused_with_the_numbers(tmp_path: Path, sim: Device) -> None:
@@ -119,6 +120,14 @@ def test_a_misspelt_field_fails_at_its_line_with_what_is_meant(project) -> None:
     result.stdout.fnmatch_lines(
         ["  got       'blocks='", "  next      Did you mean 'block='?", "  at        scale.cu:1"]
     )
+
+
+def test_a_tunable_that_nothing_uses_is_not_tuned(project) -> None:
+    project.edit("scale.cu", "// @tune BLOCK", "// @tune UNROLL = 1, 2\n// @tune BLOCK")
+    project.run("--cudaopt-device", "sim", "-k", "check").assert_outcomes(passed=2, deselected=1)
+    result = project.run("--cudaopt-device", "sim", "--optimize", "-k", "optimize")
+    result.assert_outcomes(failed=1, deselected=3)
+    result.stdout.fnmatch_lines(["SOURCE: @tune UNROLL*", "*one that nothing uses", "*scale.cu:2"])
 
 
 def test_a_rule_of_the_decorator_may_have_attributes(project) -> None:
