@@ -71,6 +71,8 @@ def launch_step(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfig
         block=launch.block,
         arguments=tuple(_argument(p, prepared) for p in prepared.instance.parameters),
         shared_bytes=launch.shared_bytes,
+        cluster=launch.cluster,
+        cooperative=launch.cooperative,
     )
 
 

@@ -21,6 +21,7 @@ from pytest_cudaopt.decorated import (
     require_no_unknown,
     require_source,
 )
+from pytest_cudaopt.directive_checks import require_known_names
 from pytest_cudaopt.directives import Directives
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import (
@@ -217,14 +218,7 @@ class Kernel:
         rule = found.rule or self.launch or self._rule_of_file(file)
         self._require_own_names(found)
         known = {*self.sizes, *dict(self.derived), *found.starting_values}
-        if unknown := sorted(rule.names - known):
-            raise SourceError(
-                f"launch rule of kernel '{self.name}'",
-                expected=f"names among {', '.join(sorted(known))}",
-                got=", ".join(unknown),
-                next_step=f"Declare a size of that name or add '// @tune {unknown[0]} = ...' to {file.name}",
-                at=self.location,
-            )
+        require_known_names(rule, known, found, self.location, self.name)
         return Candidate(
             file=file.name,
             source=source,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_cudaopt import expressions
+from pytest_cudaopt.directive_checks import require_no_misspelt
 from pytest_cudaopt.errors import CudaoptError, SourceError, SourceLocation
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.launch import LaunchRule, Override, parse_override
@@ -33,6 +34,8 @@ class Directives:
     tunables: tuple[Tunable, ...] = ()
     constraints: tuple[Expression, ...] = ()
     options: tuple[str, ...] = ()
+    # Where each @launch line stands, and the names it uses.
+    launch_lines: tuple[tuple[SourceLocation, frozenset[str]], ...] = ()
 
     @property
     def starting_values(self) -> dict[str, int]:
@@ -50,6 +53,8 @@ def read(source: str, file: str) -> Directives:
     tunables: dict[str, Tunable] = {}
     constraints: list[Expression] = []
     options: list[str] = []
+    launch_lines: list[tuple[SourceLocation, frozenset[str]]] = []
+    require_no_misspelt(source, file)
     for number, keyword, text in _lines(source):
         at = SourceLocation(file, number)
         try:
@@ -59,10 +64,12 @@ def read(source: str, file: str) -> Directives:
                 _read_tune(text, tunables, constraints)
             elif match := _OVERRIDE.match(text):
                 overrides.append(parse_override(match.group(1), match.group(2)))
+                launch_lines.append((at, overrides[-1].names))
             elif rule is not None:
                 raise SourceError("@launch", expected="one rule", got="a second one")
             else:
                 rule = LaunchRule.parse(text)
+                launch_lines.append((at, rule.names))
         except CudaoptError as error:
             raise SourceError(
                 error.what,
@@ -72,10 +79,12 @@ def read(source: str, file: str) -> Directives:
                 at=error.at or at,
             ) from error
     if rule is not None and overrides:
-        rule = LaunchRule(rule.grid, rule.block, rule.shared, tuple(overrides))
+        rule = replace(rule, overrides=tuple(overrides))
     elif overrides:
         raise SourceError(f"{file}: @launch[...]", expected="a plain @launch rule too", got="only overrides")
-    found = Directives(rule, tuple(tunables.values()), tuple(constraints), tuple(options))
+    found = Directives(
+        rule, tuple(tunables.values()), tuple(constraints), tuple(options), tuple(launch_lines)
+    )
     _require_start_allowed(found, file)
     return found
 

@@ -80,7 +80,7 @@ def _arm(step: Launch, number: int, module: str, own: Set[str]) -> Arm:
         else argument
         for argument in step.arguments
     )
-    return Arm(module, step.entry, step.grid, step.block, arguments, step.shared_bytes)
+    return Arm(**{**vars(step), "module": module, "arguments": arguments})
 
 
 def _buffers(buffer: Buffer, arms: int, own: Set[str]) -> tuple[Buffer, ...]:

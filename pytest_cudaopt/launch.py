@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_cudaopt import expressions
 from pytest_cudaopt.errors import ExpressionError, LaunchError
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.launch_fields import read_fields, split
 
 Extent3 = tuple[int, int, int]
-_FIELD = re.compile(r"(grid|block|shared)\s*=\s*")
+# What every GPU that launches clusters can hold.
+_MOST_CLUSTER_BLOCKS = 8
 
 
 @dataclass(frozen=True)
 class LaunchConfiguration:
-    """What one launch is started with; `shared_bytes` is the dynamic part."""
+    """What one launch is started with.
+
+    `shared_bytes` is the dynamic part; `cluster` counts blocks. All blocks of a `cooperative` launch are
+    resident at once, so that they may wait for each other.
+    """
 
     grid: Extent3
     block: Extent3
     shared_bytes: int = 0
+    cluster: Extent3 | None = None
+    cooperative: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -29,7 +37,9 @@ class LaunchConfiguration:
 
     def __str__(self) -> str:
         shared = f" shared={self.shared_bytes}" if self.shared_bytes else ""
-        return f"grid={_short(self.grid)} block={_short(self.block)}{shared}"
+        cluster = f" cluster={_short(self.cluster)}" if self.cluster is not None else ""
+        cooperative = " cooperative" if self.cooperative else ""
+        return f"grid={_short(self.grid)} block={_short(self.block)}{shared}{cluster}{cooperative}"
 
 
 @dataclass(frozen=True)
@@ -41,50 +51,55 @@ class Override:
     block: tuple[Expression, ...] | None = None
     shared: Expression | None = None
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Every size and tunable the override needs."""
+        parts = [*self.predicates, *(self.grid or ()), *(self.block or ())]
+        parts += [self.shared] if self.shared else []
+        return frozenset().union(*(part.names for part in parts))
+
     def applies(self, values: Mapping[str, int]) -> bool:
         return all(predicate.evaluate(values) for predicate in self.predicates)
 
 
 @dataclass(frozen=True)
 class LaunchRule:
-    """Grid, block and dynamic shared bytes as expressions, so that one rule holds for every size."""
+    """A launch as expressions, so that one rule holds for every size; overrides keep its attributes."""
 
     grid: tuple[Expression, ...]
     block: tuple[Expression, ...]
     shared: Expression
     overrides: tuple[Override, ...] = ()
+    cluster: tuple[Expression, ...] | None = None
+    cooperative: bool = False
 
     @classmethod
     def parse(cls, text: str) -> LaunchRule:
-        """Read `grid=(rows) block=(BLOCK) shared=4*BLOCK`; `shared` may be left out."""
-        fields = _fields(text)
-        for required in ("grid", "block"):
-            if required not in fields:
-                raise LaunchError(
-                    f"launch rule '{text.strip()}'",
-                    expected=f"{required}=(...)",
-                    got=f"only {', '.join(fields) or 'nothing'}",
-                    next_step="Write it like: grid=(cdiv(n, BLOCK)) block=(BLOCK)",
-                )
-        return cls(
-            _extents(fields["grid"]),
-            _extents(fields["block"]),
-            expressions.parse(fields.get("shared", "0")),
-        )
+        """Read `grid=(rows) block=(BLOCK) shared=4*BLOCK cluster=(2) cooperative`; three are optional."""
+        fields = read_fields(text)
+        grid, block = fields.extents("grid"), fields.extents("block")
+        if grid is None or block is None:
+            raise LaunchError(
+                f"launch rule '{text.strip()}'",
+                expected="grid=(...)" if grid is None else "block=(...)",
+                got=f"only {', '.join(fields.texts) or 'nothing'}",
+                next_step="Write it like: grid=(cdiv(n, BLOCK)) block=(BLOCK)",
+            )
+        shared = fields.expression("shared") or expressions.parse("0")
+        return cls(grid, block, shared, cluster=fields.extents("cluster"), cooperative=fields.cooperative)
 
     @property
     def names(self) -> frozenset[str]:
         """Every size and tunable the rule and its overrides need."""
-        parts: list[Expression] = [*self.grid, *self.block, self.shared]
-        for override in self.overrides:
-            parts += [*override.predicates, *(override.grid or ()), *(override.block or ())]
-            parts += [override.shared] if override.shared else []
-        return frozenset().union(*(part.names for part in parts))
+        parts: list[Expression] = [*self.grid, *self.block, self.shared, *(self.cluster or ())]
+        own = (part.names for part in parts)
+        return frozenset().union(*own, *(override.names for override in self.overrides))
 
     def configure(self, values: Mapping[str, int]) -> LaunchConfiguration:
         """Return the launch for these sizes and tunables; the first override that applies wins.
 
-        Raises LaunchError for negative extents, a block of 0 threads or negative shared memory.
+        Raises LaunchError for negative extents, a block of 0 threads, negative shared memory, or clusters
+        that do not divide the grid.
         """
         chosen = next((o for o in self.overrides if o.applies(values)), Override(()))
         grid = _evaluate("grid", chosen.grid or self.grid, values, least=0)
@@ -96,77 +111,37 @@ class LaunchRule:
                 expected="at least 0 bytes",
                 got=f"{shared} for {_given(values)}",
             )
-        return LaunchConfiguration(grid, block, shared)
+        cluster = None if self.cluster is None else _cluster(self.cluster, grid, values)
+        return LaunchConfiguration(grid, block, shared, cluster, self.cooperative)
 
     def directives(self) -> list[str]:
         """Return the rule as `@launch` texts, one per line, overrides included."""
-        fields = f"grid=({_join(self.grid)}) block=({_join(self.block)})" + (
-            "" if self.shared.constant == 0 else f" shared={self.shared}"
-        )
+        fields = f"grid=({_join(self.grid)}) block=({_join(self.block)})"
+        fields += "" if self.shared.constant == 0 else f" shared={self.shared}"
+        fields += "" if self.cluster is None else f" cluster=({_join(self.cluster)})"
+        fields += " cooperative" if self.cooperative else ""
         return [f"@launch {fields}", *(_override_directive(o) for o in self.overrides)]
 
 
 def parse_override(predicates: str, text: str) -> Override:
     """Read the predicates between the brackets of `@launch[...]` and the fields after it."""
-    fields = _fields(text)
-    if not fields:
+    fields = read_fields(text)
+    whole = f"launch override '[{predicates}] {text.strip()}'"
+    if "cluster" in fields.texts or fields.cooperative:
         raise LaunchError(
-            f"launch override '[{predicates}] {text.strip()}'",
+            whole,
             expected="grid=, block= or shared=",
-            got="none of them",
+            got="cooperative" if fields.cooperative else "cluster=",
+            next_step="Say it in the plain @launch line: the code is written for it, at every size",
         )
+    if not fields.texts:
+        raise LaunchError(whole, expected="grid=, block= or shared=", got="none of them")
     return Override(
-        tuple(expressions.parse(part) for part in _split(predicates)),
-        _extents(fields["grid"]) if "grid" in fields else None,
-        _extents(fields["block"]) if "block" in fields else None,
-        expressions.parse(fields["shared"]) if "shared" in fields else None,
+        tuple(expressions.parse(part) for part in split(predicates)),
+        fields.extents("grid"),
+        fields.extents("block"),
+        fields.expression("shared"),
     )
-
-
-def _fields(text: str) -> dict[str, str]:
-    matches = list(_FIELD.finditer(text))
-    if text.strip() and (not matches or text[: matches[0].start()].strip()):
-        raise LaunchError(
-            f"launch rule '{text.strip()}'",
-            expected="grid=(...) block=(...) shared=...",
-            got=f"'{text.strip().split()[0]}'",
-        )
-    fields: dict[str, str] = {}
-    ends = [*(match.start() for match in matches[1:]), len(text)][: len(matches)]
-    for match, end in zip(matches, ends, strict=True):
-        name = match.group(1)
-        if name in fields:
-            raise LaunchError(f"launch rule '{text.strip()}'", expected=f"one {name}=", got="two")
-        fields[name] = text[match.end() : end].strip().rstrip(",")
-    return fields
-
-
-def _extents(text: str) -> tuple[Expression, ...]:
-    inner = text[1:-1] if text.startswith("(") and _closes_at_end(text) else text
-    extents = tuple(expressions.parse(part) for part in _split(inner) if part.strip())
-    if not 1 <= len(extents) <= 3:
-        raise LaunchError(f"extents '{text}'", expected="1 to 3 dimensions", got=str(len(extents)))
-    return extents
-
-
-def _closes_at_end(text: str) -> bool:
-    depth = 0
-    for position, character in enumerate(text):
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if depth == 0:
-            return position == len(text) - 1
-    return False
-
-
-def _split(text: str) -> list[str]:
-    parts, depth = [""], 0
-    for character in text:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts
 
 
 def _evaluate(
@@ -191,6 +166,23 @@ def _evaluate(
         numbers.append(number)
     x, y, z = (*numbers, 1, 1)[:3]
     return (x, y, z)
+
+
+def _cluster(cluster: tuple[Expression, ...], grid: Extent3, values: Mapping[str, int]) -> Extent3:
+    extents = _evaluate("cluster", cluster, values, least=1)
+    what = f"cluster=({_join(cluster)})"
+    if (blocks := math.prod(extents)) > _MOST_CLUSTER_BLOCKS:
+        raise LaunchError(
+            what, expected=f"at most {_MOST_CLUSTER_BLOCKS} blocks", got=f"{blocks} for {_given(values)}"
+        )
+    if any(whole % part for whole, part in zip(grid, extents, strict=True)):
+        raise LaunchError(
+            what,
+            expected="a divisor of the grid in each dimension",
+            got=f"{_short(extents)} for grid={_short(grid)} and {_given(values)}",
+            next_step="Round the grid up, as in: grid=(align_up(cdiv(n, BLOCK), 2))",
+        )
+    return extents
 
 
 def _override_directive(override: Override) -> str:

@@ -159,6 +159,8 @@ class Arm:
     block: Extent3
     arguments: tuple[Argument, ...]
     shared_bytes: int = 0
+    cluster: Extent3 | None = None
+    cooperative: bool = False
 
 
 @dataclass(frozen=True)

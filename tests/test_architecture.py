@@ -21,6 +21,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "parameters",
         "cases",
         "launch",
+        "launch_fields",
+        "directive_checks",
         "directives",
         "candidate",
         "instances",

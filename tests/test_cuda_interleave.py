@@ -120,3 +120,11 @@ def test_a_fault_of_one_arm_is_answered_with_the_arms_in_its_message(gpu: MadeUp
     answer = gpu.ask(interleaving(gpu, PLAIN, "faults_700"))
     assert (answer["fault"]["kind"], answer["ending"]) == ("illegal_address", True)
     assert "faults_700" in answer["fault"]["message"]
+
+
+def test_each_arm_has_its_own_attributes(gpu: MadeUpGpu) -> None:
+    asked = interleaving(gpu, PLAIN, SLOWER)
+    asked["steps"][-1]["arms"][1] |= {"grid": [2, 1, 1], "cluster": [2, 1, 1]}
+    assert gpu.ask(asked)["status"] == "ok"
+    assert all("cluster" not in line for line in gpu.launches(PLAIN))
+    assert all(" cluster=2x1x1 " in line for line in gpu.launches(SLOWER))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_cudaopt.errors import LaunchError
@@ -39,7 +41,7 @@ def test_fields_may_be_written_in_many_ways(
     [
         ("", "expected grid=(...), got only nothing"),
         ("grid=(1)", "expected block=(...), got only grid"),
-        ("rows=(1) grid=(1) block=(1)", "got 'rows=(1)'"),
+        ("rows=(1) grid=(1) block=(1)", "got 'rows='"),
         ("grid=(1) grid=(2) block=(1)", "expected one grid=, got two"),
         ("grid=(1,1,1,1) block=(1)", "expected 1 to 3 dimensions, got 4"),
         ("grid=() block=(1)", "expected 1 to 3 dimensions, got 0"),
@@ -59,6 +61,9 @@ def test_a_rule_that_cannot_be_read_is_refused(text: str, complaint: str) -> Non
         ("grid=(1) block=(1) shared=n - 2", "shared=n - 2: expected at least 0 bytes, got -1 for n=1"),
         ("grid=(1 / (n - 1)) block=(1)", "a division by zero (n=1)"),
         ("grid=(rows) block=(1)", "got 'rows'"),
+        ("grid=(9) block=(1) cluster=(9)", "cluster=(9): expected at most 8 blocks, got 9 for n=1"),
+        ("grid=(4,3) block=(1) cluster=(2,2)", "got 2x2 for grid=4x3 and n=1"),
+        ("grid=(4) block=(1) cluster=(n - 1)", "cluster=(n - 1): expected at least 1, got 0"),
     ],
 )
 def test_sizes_without_a_launch_say_which_field_and_why(text: str, complaint: str) -> None:
@@ -95,6 +100,32 @@ def test_directives_read_back_as_the_same_rule() -> None:
     rule = LaunchRule(*_parts(RULE), (parse_override("n >= 1", "grid=(1, 2) shared=n"),))
     assert rule.directives() == [f"@launch {RULE}", "@launch[n >= 1] grid=(1, 2) shared=n"]
     assert LaunchRule.parse(rule.directives()[0].removeprefix("@launch ")).block == rule.block
+
+
+def test_attributes_are_part_of_the_rule_and_of_its_text() -> None:
+    text = "grid=(align_up(cdiv(n, BLOCK), C)) block=(BLOCK) shared=4*BLOCK cluster=(C, 1) cooperative"
+    rule = LaunchRule.parse(text)
+    assert rule.directives() == [f"@launch {text}"]
+    assert rule.names == {"n", "BLOCK", "C"}
+    launch = rule.configure({"n": 1000, "BLOCK": 256, "C": 8})
+    assert launch == LaunchConfiguration((8, 1, 1), (256, 1, 1), 1024, (8, 1, 1), cooperative=True)
+    assert str(launch) == "grid=8 block=256 shared=1024 cluster=8 cooperative"
+
+
+def test_an_override_keeps_the_attributes_of_the_plain_rule() -> None:
+    plain = LaunchRule.parse("grid=(2) block=(32) cluster=(2) cooperative")
+    rule = replace(plain, overrides=(parse_override("n > 1", "block=(64)"),))
+    assert str(rule.configure({"n": 2})) == "grid=2 block=64 cluster=2 cooperative"
+
+
+def test_an_empty_grid_is_whole_clusters() -> None:
+    assert LaunchRule.parse("grid=(n) block=(1) cluster=(2)").configure({"n": 0}).is_empty
+
+
+@pytest.mark.parametrize("text", ["cluster=(2)", "block=(64) cooperative"])
+def test_an_override_of_an_attribute_is_refused(text: str) -> None:
+    with pytest.raises(LaunchError, match="Say it in the plain @launch line"):
+        parse_override("n > 1", text)
 
 
 def test_names_include_those_of_overrides() -> None:

@@ -46,6 +46,8 @@ struct LaunchSpec {
   Dim3 grid, block;
   std::uint32_t shared_bytes = 0;  // dynamic
   std::vector<Argument> arguments;
+  std::optional<Dim3> cluster;  // blocks of each cluster; absent: no clusters
+  bool cooperative = false;     // every block is resident before any may wait for another
 };
 
 struct Resources {
@@ -250,6 +252,7 @@ struct DeviceLimits {
   std::uint32_t multiprocessors = 0, max_threads_per_block = 0, max_shared_bytes = 0,
                 warp_size = 32;
   Dim3 max_grid, max_block;
+  bool launches_clusters = true;
   std::string architecture;  // "sm_90"
   std::optional<GpuFacts> gpu;
 };

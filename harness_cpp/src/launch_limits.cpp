@@ -4,6 +4,9 @@
 namespace cudaopt {
 namespace {
 
+// Portable; more need the kernel's consent and a GPU that has room for them.
+constexpr std::uint64_t kMostClusterBlocks = 8;
+
 std::string text(const Dim3& size) {
   return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," +
          std::to_string(size.z) + ")";
@@ -46,6 +49,42 @@ void check_shared(const LaunchSpec& spec, const KernelFacts& kernel, const Devic
                           std::to_string(limits.max_shared_bytes));
 }
 
+void check_cluster_is_asked_for(const LaunchSpec& spec, const KernelFacts& kernel) {
+  if (kernel.compiled_cluster) {
+    refuse_launch(spec, "the kernel is compiled for clusters of " + text(*kernel.compiled_cluster) +
+                            " blocks (__cluster_dims__), the launch asks for none. Launch it with "
+                            "cluster=" +
+                            text(*kernel.compiled_cluster));
+  }
+  if (kernel.needs_cluster) {
+    refuse_launch(spec, "the kernel is compiled for clusters, the launch asks for none");
+  }
+}
+
+void check_cluster(const LaunchSpec& spec, const KernelFacts& kernel, const DeviceLimits& limits) {
+  if (!spec.cluster) return check_cluster_is_asked_for(spec, kernel);
+  const Dim3 &cluster = *spec.cluster, &grid = spec.grid;
+  const std::string asked = "cluster is " + text(cluster) + ", ";
+  if (!limits.launches_clusters) {
+    refuse_launch(spec, asked + limits.name + " (" + limits.architecture +
+                            ") launches no clusters; those of compute capability 9.0 and above do");
+  }
+  if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) {
+    refuse_launch(spec, asked + "every dimension must be at least 1");
+  }
+  if (kernel.compiled_cluster && !same(*kernel.compiled_cluster, cluster)) {
+    refuse_launch(spec, asked + "the kernel is compiled for clusters of " +
+                            text(*kernel.compiled_cluster) + " blocks (__cluster_dims__)");
+  }
+  if (cluster.count() > kMostClusterBlocks) {
+    refuse_launch(spec, asked + "which is " + std::to_string(cluster.count()) +
+                            " blocks, the limit is " + std::to_string(kMostClusterBlocks));
+  }
+  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+    refuse_launch(spec, asked + "which does not divide the grid " + text(grid));
+  }
+}
+
 }  // namespace
 
 void refuse_launch(const LaunchSpec& spec, const std::string& why) {
@@ -57,6 +96,17 @@ void check_launch(const LaunchSpec& spec, const KernelFacts& kernel, const Devic
   check_extent(spec, "block", spec.block, limits.max_block);
   check_threads(spec, kernel, limits);
   check_shared(spec, kernel, limits);
+  check_cluster(spec, kernel, limits);
+}
+
+void check_resident(const LaunchSpec& spec, std::uint64_t blocks_per_multiprocessor,
+                    const DeviceLimits& limits) {
+  const std::uint64_t most = blocks_per_multiprocessor * limits.multiprocessors;
+  if (!spec.cooperative || spec.grid.count() <= most) return;
+  refuse_launch(spec, "a cooperative launch of " + std::to_string(spec.grid.count()) + " blocks, " +
+                          std::to_string(most) + " are resident at once (" +
+                          std::to_string(blocks_per_multiprocessor) + " on each of " +
+                          std::to_string(limits.multiprocessors) + " multiprocessors)");
 }
 
 }  // namespace cudaopt

@@ -15,12 +15,19 @@ struct KernelFacts {
   std::uint64_t max_threads = 0;                     // of a block; 0: the device's limit alone
   std::string max_threads_of = "__launch_bounds__";  // who sets `max_threads`: "... allows 256"
   std::optional<Dim3> required_block;                // exactly this one
+  std::optional<Dim3> compiled_cluster;              // __cluster_dims__
+  bool needs_cluster = false;                        // compiled for clusters of whatever shape
 };
 
 // Throws Fault invalid_launch that names the kernel.
 [[noreturn]] void refuse_launch(const LaunchSpec& spec, const std::string& why);
 
-// Throws Fault invalid_launch: grid, block and shared memory against the device and the kernel.
+// Throws Fault invalid_launch: grid, block, shared memory and cluster against the device and the
+// kernel.
 void check_launch(const LaunchSpec& spec, const KernelFacts& kernel, const DeviceLimits& limits);
+
+// Throws Fault invalid_launch for a cooperative launch of more blocks than are resident at once.
+void check_resident(const LaunchSpec& spec, std::uint64_t blocks_per_multiprocessor,
+                    const DeviceLimits& limits);
 
 }  // namespace cudaopt

@@ -139,3 +139,48 @@ TEST("two launches of one kernel may differ in their shared memory") {
   small.enqueue();
   loaded.gpu.context().synchronize("both");
 }
+
+TEST("clusters and cooperative grids reach the driver") {
+  Loaded loaded("adds_one");
+  loaded.spec.grid = {2, 1, 1};
+  loaded.spec.cluster = Dim3{2, 1, 1};
+  loaded.spec.cooperative = true;
+  loaded.spec.shared_bytes = 100000;
+  loaded.run();
+  CHECK(floats_of(loaded.memory.read("y")) == (std::vector<float>{2, 3, 4, 5}));
+}
+
+TEST("a cluster the kernel was not compiled for is refused, as is none") {
+  Loaded loaded("clusters_of_2");
+  check_refused(loaded, "Launch it with cluster=(2,1,1)");
+  loaded.spec.grid = {4, 1, 1};
+  loaded.spec.cluster = Dim3{4, 1, 1};
+  check_refused(loaded, "compiled for clusters of (2,1,1)");
+  loaded.spec.cluster = Dim3{2, 1, 1};
+  loaded.run();
+}
+
+TEST("a cooperative grid that does not fit the GPU is refused before it hangs") {
+  Loaded loaded("copies");
+  loaded.spec.cooperative = true;
+  loaded.spec.block = {1024, 1, 1};
+  loaded.spec.grid = {264, 1, 1};
+  loaded.run();
+  loaded.spec.grid = {265, 1, 1};
+  check_refused(loaded, "265 blocks, 264 are resident at once (2 on each of 132");
+  loaded.spec.shared_bytes = 200000;
+  check_refused(loaded, "132 are resident at once (1 on each");
+}
+
+TEST("a GPU that launches no clusters says so") {
+  const Gpu gpu(Settings{{"CAPABILITY", "80"}});
+  CHECK(!gpu.context().facts().launches_clusters);
+  const cuda::LoadedModule module(gpu.context(), module_of("copies"));
+  LaunchSpec spec = launch_of("copies", 4);
+  spec.cluster = Dim3{1, 1, 1};
+  const FaultDetail fault = fault_of([&] {
+    const cuda::KernelLaunch launch(gpu.context(), module.function("copies"), spec,
+                                    [](const std::string&) { return cuda::DevicePointer{0}; });
+  });
+  CHECK(says(fault, "sm_80"));
+}

@@ -91,3 +91,23 @@ TEST("a launch that is not one is refused at its path") {
   check_refused(with_argument(R"({"scalar": "float", "value": "00"})"), "expected one of \"bool\"");
   check_refused(with_argument(R"({"buffer": "x", "value": "00"})"), "unknown key \"value\"");
 }
+
+TEST("a launch carries its attributes, and has none if it says nothing") {
+  const auto read = [](const std::string& more) {
+    const auto steps = steps_of(launch_with(std::string(kShape) + more + "\"arguments\": []"));
+    return std::get<LaunchStep>(steps[0]).launch;
+  };
+  const LaunchSpec with = read(R"("cluster": [2, 4, 1], "cooperative": true, )");
+  CHECK(with.cluster && with.cooperative);
+  CHECK_EQUAL(4u, with.cluster->y);
+  const LaunchSpec without = read("");
+  CHECK(!without.cluster && !without.cooperative);
+}
+
+TEST("attributes that are none are refused at their path") {
+  const auto with = [](const std::string& more) {
+    return launch_with(std::string(kShape) + more + ", \"arguments\": []");
+  };
+  check_refused(with("\"cluster\": [2, 1]"), "cluster: expected three integers");
+  check_refused(with("\"cooperative\": 1"), "cooperative");
+}

@@ -115,3 +115,16 @@ TEST("initialised bytes are limited over the whole module") {
   for (int i = 0; i < 3; ++i) text += ".global .b8 x[67108864] = {1};\n";
   CHECK_THROWS(ParseError, module_of(text));
 }
+
+TEST("the cluster a kernel is compiled for is kept") {
+  const Module module = parse(
+      ".version 9.0\n.target sm_90\n.entry k()\n.explicitcluster\n.reqnctapercluster 2, 4\n"
+      "{ ret; }\n.entry other() { ret; }");
+  CHECK(module.functions[0].explicit_cluster);
+  CHECK_EQUAL(2u, module.functions[0].cluster[0]);
+  CHECK_EQUAL(4u, module.functions[0].cluster[1]);
+  CHECK_EQUAL(1u, module.functions[0].cluster[2]);
+  CHECK(!module.functions[1].explicit_cluster);
+  CHECK_EQUAL(0u, module.functions[1].cluster[0]);
+  CHECK_EQUAL(2, error_line(".version 9.5\n.entry k .reqnctapercluster { ret; }"));
+}

@@ -11,6 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langsmith import tracing_context
 
 from pytest_cudaopt import directives, pipeline, replay
+from pytest_cudaopt.directive_checks import require_used_tunables
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.optimize import closing, nodes
 from pytest_cudaopt.optimize.attempt import Proposer
@@ -53,6 +54,8 @@ def optimize(
     start = kernel.start()
     if proposer is None:
         found = directives.read(start.source, str(kernel.source))
+        texts = (kernel.entry, *(value for _, value in start.defines))
+        require_used_tunables(start.source, str(kernel.source), found, start.launch, texts)
         proposer = Tuner.of(start, found, limit=options.max_iterations, seed=options.seed)
     graph = build()
     run = Run(

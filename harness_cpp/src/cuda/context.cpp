@@ -13,7 +13,9 @@ namespace {
 constexpr int kMaxThreadsPerBlock = 1, kMaxBlockX = 2, kMaxGridX = 5, kMaxSharedBytes = 8,
               kWarpSize = 10, kClockKhz = 13, kMultiprocessors = 16, kMemoryClockKhz = 36,
               kMemoryBusBits = 37, kL2Bytes = 38, kComputeMajor = 75, kComputeMinor = 76,
-              kMaxSharedBytesOptIn = 97, kVirtualMemory = 102;
+              kMaxSharedBytesOptIn = 97, kVirtualMemory = 102, kClusterLaunch = 120;
+// CUDA 11.8: before it, the driver does not know the attribute.
+constexpr int kFirstWithClusters = 11080;
 
 std::string visible_text() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -112,6 +114,8 @@ DeviceLimits Context::read_facts() const {
   limits.max_grid = {natural(kMaxGridX), natural(kMaxGridX + 1), natural(kMaxGridX + 2)};
   limits.architecture =
       "sm_" + std::to_string(attribute(kComputeMajor)) + std::to_string(attribute(kComputeMinor));
+  limits.launches_clusters =
+      m_driver.version() >= kFirstWithClusters && attribute(kClusterLaunch) != 0;
   limits.gpu = read_gpu();
   return limits;
 }

@@ -60,6 +60,8 @@ void resolve_modules(void* library, DriverFunctions& functions) {
   resolve_if_there(library, "cuFuncLoad", functions.function_load);
   resolve_if_there(library, "cuFuncGetParamInfo", functions.function_get_parameter);
   resolve(library, "cuLaunchKernel", functions.launch_kernel);
+  resolve_if_there(library, "cuLaunchKernelEx", functions.launch_kernel_with_attributes);
+  resolve(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", functions.occupancy_blocks);
 }
 
 void resolve_memory(void* library, DriverFunctions& functions) {

@@ -52,6 +52,29 @@ struct AccessDescription {
   int flags = 3;  // CU_MEM_ACCESS_FLAGS_PROT_READWRITE; 1: read only
 };
 
+// CUlaunchAttribute, of the two ids that are used here.
+struct alignas(8) LaunchAttribute {
+  static constexpr int kCooperative = 2, kClusterDimension = 4;
+  int id = 0;
+  unsigned reserved = 0;
+  union {
+    char bytes[64] = {};
+    unsigned cluster[3];
+    int cooperative;
+  } value;
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned grid[3], block[3];
+  unsigned shared_bytes;
+  StreamHandle stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+static_assert(sizeof(LaunchConfig) == 56);
+
 struct DriverFunctions {
   Result (*get_error_name)(Result, const char**);
   Result (*get_error_string)(Result, const char**);
@@ -101,6 +124,11 @@ struct DriverFunctions {
   Result (*launch_kernel)(FunctionHandle, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                           unsigned by, unsigned bz, unsigned shared_bytes, StreamHandle,
                           void** parameters, void** extra);
+  // Null on drivers before 11.8.
+  Result (*launch_kernel_with_attributes)(const LaunchConfig*, FunctionHandle, void** parameters,
+                                          void** extra);
+  Result (*occupancy_blocks)(int* blocks_per_multiprocessor, FunctionHandle, int threads,
+                             std::size_t dynamic_shared_bytes);
   Result (*stream_create)(StreamHandle*, unsigned flags);
   Result (*stream_destroy)(StreamHandle);
   Result (*stream_synchronize)(StreamHandle);

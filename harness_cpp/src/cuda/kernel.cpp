@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/launch_attributes.hpp"
 #include "cuda/result.hpp"
 #include "launch_limits.hpp"
 
@@ -11,7 +12,8 @@ namespace {
 
 constexpr Result kInvalidValue = 1, kNotFound = 500;
 // CUfunction_attribute.
-constexpr int kMaxThreadsPerBlock = 0, kStaticSharedBytes = 1, kMaxDynamicSharedBytes = 8;
+constexpr int kMaxThreadsPerBlock = 0, kStaticSharedBytes = 1, kMaxDynamicSharedBytes = 8,
+              kClusterMustBeSet = 10, kRequiredClusterX = 11;
 
 int attribute_of(const Driver& driver, FunctionHandle function, int which) {
   int value = 0;
@@ -62,6 +64,27 @@ void allow_shared_bytes(const Context& context, FunctionHandle function, const L
           " bytes of dynamic shared memory");
 }
 
+// What the kernel was compiled for. Drivers that know no clusters know no such attribute.
+void read_cluster(const Context& context, FunctionHandle function, KernelFacts& facts) {
+  if (!context.facts().launches_clusters) return;
+  const auto read = [&](int which) { return attribute_of(context.driver(), function, which); };
+  facts.needs_cluster = read(kClusterMustBeSet) != 0;
+  if (const int x = read(kRequiredClusterX); x != 0) {
+    facts.compiled_cluster =
+        Dim3{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(read(kRequiredClusterX + 1)),
+             static_cast<std::uint32_t>(read(kRequiredClusterX + 2))};
+  }
+}
+
+// A grid that waits for blocks which never start would hang. After `allow_shared_bytes`.
+void check_cooperative(const Context& context, FunctionHandle function, const LaunchSpec& spec) {
+  if (!spec.cooperative) return;
+  int blocks = 0;
+  CUDAOPT_CUDA(context.driver(), occupancy_blocks, &blocks, function,
+               static_cast<int>(spec.block.count()), spec.shared_bytes);
+  check_resident(spec, static_cast<std::uint64_t>(blocks), context.facts());
+}
+
 void check_limits(const Context& context, FunctionHandle function, const LaunchSpec& spec) {
   const Driver& driver = context.driver();
   KernelFacts facts;
@@ -70,6 +93,7 @@ void check_limits(const Context& context, FunctionHandle function, const LaunchS
   facts.max_threads =
       static_cast<std::uint64_t>(attribute_of(driver, function, kMaxThreadsPerBlock));
   facts.max_threads_of = "the kernel as compiled (registers, __launch_bounds__)";
+  read_cluster(context, function, facts);
   check_launch(spec, facts, context.facts());
 }
 
@@ -110,13 +134,22 @@ KernelLaunch::KernelLaunch(const Context& context, FunctionHandle function, cons
   check_limits(context, function, spec);
   for (std::vector<std::uint8_t>& value : m_values) m_parameters.push_back(value.data());
   allow_shared_bytes(context, function, spec);
+  check_cooperative(context, function, spec);
+}
+
+Result KernelLaunch::submit() const {
+  if (has_attributes(m_spec)) {
+    return launch_with_attributes(m_context.driver(), m_function, m_spec, m_context.stream(),
+                                  m_parameters.data());
+  }
+  const Dim3 &grid = m_spec.grid, &block = m_spec.block;
+  return m_context.driver()->launch_kernel(m_function, grid.x, grid.y, grid.z, block.x, block.y,
+                                           block.z, m_spec.shared_bytes, m_context.stream(),
+                                           m_parameters.data(), nullptr);
 }
 
 void KernelLaunch::enqueue() const {
-  const Dim3 &grid = m_spec.grid, &block = m_spec.block;
-  const Result result = m_context.driver()->launch_kernel(
-      m_function, grid.x, grid.y, grid.z, block.x, block.y, block.z, m_spec.shared_bytes,
-      m_context.stream(), m_parameters.data(), nullptr);
+  const Result result = submit();
   if (result == kInvalidValue)
     refuse_launch(m_spec, "the driver refuses it (CUDA_ERROR_INVALID_VALUE).");
   m_context.driver().check(result, "launch of '" + m_spec.entry + "'");

@@ -45,6 +45,8 @@ class KernelLaunch {
   void enqueue() const;
 
  private:
+  [[nodiscard]] Result submit() const;
+
   const Context& m_context;
   FunctionHandle m_function;
   LaunchSpec m_spec;

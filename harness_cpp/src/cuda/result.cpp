@@ -59,6 +59,7 @@ constexpr Row kRows[] = {
     {804,
      {FaultKind::no_device, "libcuda is of a release this GPU's driver does not go with", false}},
     {810, {FaultKind::no_device, "the MPS server ended this process's connection", kEnds}},
+    {912, {FaultKind::invalid_launch, "the GPU has no room for a cluster of this size", false}},
     {999, {FaultKind::launch_error, "the driver has no name for the error", kEnds}},
 };
 

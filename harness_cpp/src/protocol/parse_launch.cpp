@@ -69,6 +69,8 @@ LaunchSpec parse_launch(Object& step, const Request& request) {
   if (const auto shared = step.find("shared_bytes")) {
     spec.shared_bytes = static_cast<std::uint32_t>(shared->natural(kAny32));
   }
+  if (const auto cluster = step.find("cluster")) spec.cluster = parse_extents(*cluster);
+  if (const auto cooperative = step.find("cooperative")) spec.cooperative = cooperative->boolean();
   for (const Value& value : step.need("arguments").array()) {
     spec.arguments.push_back(parse_argument(value.object(), request));
   }

@@ -111,6 +111,8 @@ struct Function {
   std::vector<CallPrototype> prototypes;
   std::uint32_t max_threads[3] = {0, 0, 0};  // .maxntid / .reqntid; 0: not given
   bool required_threads = false;
+  std::uint32_t cluster[3] = {0, 0, 0};  // .reqnctapercluster; 0: not given
+  bool explicit_cluster = false;
 };
 
 struct Module {

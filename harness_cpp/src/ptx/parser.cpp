@@ -121,7 +121,7 @@ class ModuleParser {
     define(std::move(function), name);
   }
 
-  // .maxntid 256, 1, 1 and its kin: a name, then numbers; only the block's shape is kept.
+  // .maxntid 256, 1, 1 and its kin: a name, then numbers; the shapes of block and cluster are kept.
   void parse_tuning(Function& function) {
     const Token directive = m_lexer.next();
     if (directive.is(".pragma")) return skip_pragma(m_lexer);
@@ -132,6 +132,11 @@ class ModuleParser {
       values[count++] = static_cast<std::uint32_t>(
           expect_count(m_lexer, "a number of threads or blocks", UINT32_MAX));
       if (!m_lexer.accept(',')) break;
+    }
+    function.explicit_cluster |= directive.is(".explicitcluster");
+    if (directive.is(".reqnctapercluster")) {
+      if (count == 0) m_lexer.fail("a number of blocks");
+      std::copy(values, values + 3, function.cluster);
     }
     if (!directive.is(".maxntid") && !directive.is(".reqntid")) return;
     if (count == 0) m_lexer.fail("a number of threads");

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/machine.hpp"
@@ -73,6 +74,8 @@ struct Launch {
   Dim3 grid, block;
   std::uint32_t shared_bytes = 0;  // static and dynamic
   std::uint32_t dynamic_shared_bytes = 0;
+  std::optional<Dim3> cluster;
+  std::uint64_t grid_workspace = 0;      // where a cooperative grid synchronises; 0: it may not
   std::uint64_t block_instructions = 0;  // budget
   std::vector<std::uint8_t> parameters;
 };

@@ -46,7 +46,60 @@ void fill_parameter(Warp& warp, const ParameterSlot& slot) {
 }
 
 bool changes_with_block(Special which) {
-  return which == Special::ctaid_x || which == Special::ctaid_y || which == Special::ctaid_z;
+  switch (which) {
+    case Special::ctaid_x:
+    case Special::ctaid_y:
+    case Special::ctaid_z:
+    case Special::cluster_ctaid_x:
+    case Special::cluster_ctaid_y:
+    case Special::cluster_ctaid_z:
+    case Special::cluster_ctarank:
+    case Special::clusterid_x:
+    case Special::clusterid_y:
+    case Special::clusterid_z:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::uint64_t cluster_value(const Warp& warp, Special which) {
+  const Launch& launch = *warp.launch;
+  const Dim3 cluster = launch.cluster.value_or(Dim3{});
+  const Dim3 &index = warp.block->index, &grid = launch.grid;
+  const Dim3 inside{index.x % cluster.x, index.y % cluster.y, index.z % cluster.z};
+  switch (which) {
+    case Special::cluster_ctaid_x:
+      return inside.x;
+    case Special::cluster_ctaid_y:
+      return inside.y;
+    case Special::cluster_ctaid_z:
+      return inside.z;
+    case Special::cluster_nctaid_x:
+      return cluster.x;
+    case Special::cluster_nctaid_y:
+      return cluster.y;
+    case Special::cluster_nctaid_z:
+      return cluster.z;
+    case Special::cluster_ctarank:
+      return inside.x + std::uint64_t{cluster.x} * (inside.y + cluster.y * inside.z);
+    case Special::cluster_nctarank:
+      return cluster.count();
+    case Special::clusterid_x:
+      return index.x / cluster.x;
+    case Special::clusterid_y:
+      return index.y / cluster.y;
+    case Special::clusterid_z:
+      return index.z / cluster.z;
+    case Special::nclusterid_x:
+      return grid.x / cluster.x;
+    case Special::nclusterid_y:
+      return grid.y / cluster.y;
+    case Special::nclusterid_z:
+      return grid.z / cluster.z;
+    default:
+      return 0;
+  }
 }
 
 std::uint64_t special_value(const Warp& warp, Special which, int lane) {
@@ -99,8 +152,13 @@ std::uint64_t special_value(const Warp& warp, Special which, int lane) {
       return launch.dynamic_shared_bytes;
     case Special::total_shared_bytes:
       return launch.shared_bytes;
+    case Special::grid_workspace_high:
+      return launch.grid_workspace >> 32;
+    case Special::grid_workspace_low:
+      return static_cast<std::uint32_t>(launch.grid_workspace);
+    default:
+      return cluster_value(warp, which);
   }
-  return 0;
 }
 
 void fill_special(Warp& warp, const SpecialSlot& slot) {

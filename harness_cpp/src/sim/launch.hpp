@@ -18,6 +18,10 @@ namespace cudaopt::sim {
 Counters for_each_block(Launch& launch, RunSlice run_slice, unsigned threads, std::uint64_t count,
                         const std::function<void(Worker&, std::uint64_t)>& run);
 
+// The same with all blocks side by side, so that they may wait for each other: on one thread, each
+// in its turn, every block with memory of its own. Throws the first Fault.
+[[nodiscard]] Counters run_resident(Launch& launch, RunSlice run_slice);
+
 // Throws the Fault of the lowest block that has one.
 [[nodiscard]] Counters run_launch(Launch& launch, RunSlice run_slice, unsigned threads);
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "launch_limits.hpp"
+#include "model/occupancy.hpp"
 
 namespace cudaopt::sim {
 namespace {
@@ -13,6 +14,10 @@ KernelFacts facts_of(const Program& program) {
   const ptx::Function& function = *program.function;
   KernelFacts facts;
   facts.static_shared_bytes = program.static_shared_bytes;
+  facts.needs_cluster = function.explicit_cluster;
+  if (function.cluster[0] != 0) {
+    facts.compiled_cluster = Dim3{function.cluster[0], function.cluster[1], function.cluster[2]};
+  }
   const Dim3 bound{function.max_threads[0], std::max(1u, function.max_threads[1]),
                    std::max(1u, function.max_threads[2])};
   if (bound.x == 0) return facts;
@@ -49,6 +54,14 @@ std::string describe(const Argument& argument) {
 
 void check_shape(const LaunchSpec& spec, const Program& program, const DeviceLimits& limits) {
   check_launch(spec, facts_of(program), limits);
+}
+
+void check_cooperative(const LaunchSpec& spec, const Program& program, const Resources& resources,
+                       const model::DeviceTable& table, const DeviceLimits& limits) {
+  if (!spec.cooperative) return;
+  const std::uint64_t shared = std::uint64_t{program.static_shared_bytes} + spec.shared_bytes;
+  const Occupancy fits = model::occupancy(table, spec.block.count(), resources.registers, shared);
+  check_resident(spec, fits.blocks_per_sm, limits);
 }
 
 std::vector<std::uint8_t> parameter_block(const LaunchSpec& spec, const Program& program,

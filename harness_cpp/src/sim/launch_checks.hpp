@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device.hpp"
+#include "model/device_table.hpp"
 #include "sim/device_memory.hpp"
 #include "sim/program.hpp"
 
@@ -12,6 +13,10 @@ namespace cudaopt::sim {
 
 // Throws Fault invalid_launch: sizes against the limits, and against what the kernel demands.
 void check_shape(const LaunchSpec& spec, const Program& program, const DeviceLimits& limits);
+
+// Throws Fault invalid_launch for a cooperative launch of more blocks than `table` holds at once.
+void check_cooperative(const LaunchSpec& spec, const Program& program, const Resources& resources,
+                       const model::DeviceTable& table, const DeviceLimits& limits);
 
 // The bytes the kernel finds in its parameter memory. Throws Fault invalid_launch naming the
 // parameter whose argument does not fit.

@@ -1,5 +1,7 @@
 // Instructions that steer: ret, exit, barriers, trap, failed assertions. Branches are decode's own.
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "sim/barrier.hpp"
 #include "sim/block.hpp"
@@ -13,10 +15,21 @@ using ptx::Instruction;
 
 std::int32_t no_effect(Warp&, const Op& op, std::uint32_t) { return op.pc + 1; }
 
+// cooperative_groups traps where a grid shall wait and was given no memory to do so in.
+std::string advice(const Launch& launch) {
+  const std::vector<SpecialSlot>& specials = launch.program->specials;
+  const bool may_wait = std::any_of(specials.begin(), specials.end(), [](const SpecialSlot& slot) {
+    return slot.which == Special::grid_workspace_low;
+  });
+  if (!may_wait || launch.grid_workspace != 0) return "";
+  return "; a grid can wait for itself only in a cooperative launch: add 'cooperative' to @launch";
+}
+
 std::int32_t trap(Warp& warp, const Op& op, std::uint32_t mask) {
   FaultDetail detail;
   detail.kind = FaultKind::trap;
-  detail.message = "kernel '" + warp.launch->program->function->name + "' stopped itself (trap)";
+  detail.message = "kernel '" + warp.launch->program->function->name + "' stopped itself (trap)" +
+                   advice(*warp.launch);
   fail(warp, op, __builtin_ctz(mask), std::move(detail));
 }
 

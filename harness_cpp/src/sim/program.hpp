@@ -35,6 +35,22 @@ enum class Special : std::uint8_t {
   lanemask_ge,
   dynamic_shared_bytes,
   total_shared_bytes,
+  cluster_ctaid_x,  // from here on: of clusters; a block that is in none is one of its own
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_nctaid_x,
+  cluster_nctaid_y,
+  cluster_nctaid_z,
+  cluster_ctarank,
+  cluster_nctarank,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
+  nclusterid_x,
+  nclusterid_y,
+  nclusterid_z,
+  grid_workspace_high,  // how cooperative_groups finds the memory in which a grid synchronises
+  grid_workspace_low,
 };
 
 // Slots no instruction writes. They are filled per worker (constants, parameters), and per block

@@ -24,6 +24,7 @@ using sim::ModuleImage;
 using sim::Program;
 
 constexpr std::uint64_t kDefaultBlockInstructions = std::uint64_t{1} << 31;
+constexpr std::size_t kGridWorkspaceBytes = 64;
 
 // What `load` made of one module.
 struct LoadedModule {
@@ -100,19 +101,25 @@ class SimDevice final : public Device {
     LoadedModule& module = find_module(spec);
     Launch launch = make_launch(spec, module);
     LaunchReport report;
-    report.counters = sim::run_launch(launch, m_instructions.run_slice, m_threads);
+    report.counters = waits_for_blocks(spec, launch)
+                          ? sim::run_resident(launch, m_instructions.run_slice)
+                          : sim::run_launch(launch, m_instructions.run_slice, m_threads);
     return report;
   }
 
   Measurement measure(const LaunchSpec& spec, const MeasureSpec&) override {
     LoadedModule& module = find_module(spec);
     Launch launch = make_launch(spec, module);
-    const auto resources = module.resources.find(launch.program->function->name);
+    if (waits_for_blocks(spec, launch)) {
+      throw Fault(FaultKind::unsupported_instruction,
+                  "sim models no latency of the cooperative launch of '" + spec.entry +
+                      "', whose blocks may wait for each other: run on cuda");
+    }
     model::LaunchShape shape;
     shape.grid = spec.grid;
     shape.block = spec.block;
     shape.dynamic_shared_bytes = spec.shared_bytes;
-    if (resources != module.resources.end()) shape.resources = resources->second;
+    shape.resources = resources_of(module, *launch.program);
     shape.resources.static_shared_bytes = launch.program->static_shared_bytes;
     const sim::RestoreMemory restore(m_memory);
     return sim::measure_launch(launch, m_instructions.run_slice, m_table, shape, m_threads);
@@ -182,20 +189,43 @@ class SimDevice final : public Device {
   Launch make_launch(const LaunchSpec& spec, LoadedModule& module) {
     const Program& program = find_program(spec, module);
     sim::check_shape(spec, program, limits());
+    sim::check_cooperative(spec, program, resources_of(module, program), m_table, limits());
     Launch launch;
     launch.program = &program;
     launch.image = module.image.get();
     launch.constants = module.image->constant_bytes().data();
     launch.constant_bytes = module.image->constant_bytes().size();
-    launch.allocations = m_memory.allocations().data();
-    launch.allocation_count = m_memory.allocations().size();
     launch.grid = spec.grid;
     launch.block = spec.block;
     launch.dynamic_shared_bytes = spec.shared_bytes;
     launch.shared_bytes = program.dynamic_shared_offset + spec.shared_bytes;
     launch.block_instructions = m_block_instructions;
+    launch.cluster = spec.cluster;
+    if (spec.cooperative) launch.grid_workspace = cleared_grid_workspace();
+    // After the workspace, which may be new.
+    launch.allocations = m_memory.allocations().data();
+    launch.allocation_count = m_memory.allocations().size();
     launch.parameters = sim::parameter_block(spec, program, m_memory);
     return launch;
+  }
+
+  // Whether a block may need another one to go on: without this they run one after another.
+  static bool waits_for_blocks(const LaunchSpec& spec, const Launch& launch) {
+    return spec.cooperative && launch.program->ordered;
+  }
+
+  static Resources resources_of(const LoadedModule& module, const Program& program) {
+    const auto found = module.resources.find(program.function->name);
+    return found == module.resources.end() ? Resources{} : found->second;
+  }
+
+  // What a driver hands to cooperative launches: a size, and the barrier of the grid.
+  std::uint64_t cleared_grid_workspace() {
+    if (m_grid_workspace == 0) {
+      m_grid_workspace = m_memory.create_variable("the grid's barrier", kGridWorkspaceBytes);
+    }
+    std::fill_n(m_memory.variable_bytes(m_grid_workspace), kGridWorkspaceBytes, std::uint8_t{0});
+    return m_grid_workspace;
   }
 
   const model::DeviceTable& m_table;
@@ -203,6 +233,7 @@ class SimDevice final : public Device {
   unsigned m_threads;
   std::uint64_t m_block_instructions;
   sim::DeviceMemory m_memory;
+  std::uint64_t m_grid_workspace = 0;  // its address; 0: none yet
   std::unordered_map<std::string, LoadedModule> m_modules;
 };
 

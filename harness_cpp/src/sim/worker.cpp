@@ -83,7 +83,8 @@ void Worker::make_warps() {
   m_block.local_bytes = program.local_bytes;
 }
 
-void Worker::begin_block(std::uint64_t block) {
+void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
+  m_block.tracer = tracer;
   const Dim3& grid = m_launch.grid;
   m_block.linear = block;
   m_block.index = {static_cast<std::uint32_t>(block % grid.x),
@@ -129,8 +130,7 @@ std::uint32_t Worker::run_traced(Warp& warp) {
   return executed;
 }
 
-// Gives every warp its turn; false when none could run.
-bool Worker::run_warps() {
+bool Worker::advance() {
   bool ran = false;
   for (Warp& warp : m_warps) {
     if (warp.state != WarpState::running) continue;
@@ -145,10 +145,13 @@ bool Worker::run_warps() {
 }
 
 void Worker::run(std::uint64_t block, BlockTracer* tracer) {
-  m_block.tracer = tracer;
-  begin_block(block);
-  while (run_warps()) {
+  begin(block, tracer);
+  while (advance()) {
   }
+  finish();
+}
+
+void Worker::finish() {
   for (const Warp& warp : m_warps) {
     if (warp.state != WarpState::exited) fail_stuck(warp);
   }

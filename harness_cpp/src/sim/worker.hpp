@@ -23,6 +23,12 @@ class Worker {
   // Runs the block with this linear index to its end, or throws its Fault.
   void run(std::uint64_t block, BlockTracer* tracer = nullptr);
 
+  // The same in parts, for blocks that take turns: `advance` gives every warp of the block its turn
+  // and is false once none can run; `finish` throws if one has not ended.
+  void begin(std::uint64_t block, BlockTracer* tracer = nullptr);
+  [[nodiscard]] bool advance();
+  void finish();
+
   // What the blocks run since the last call add up to.
   [[nodiscard]] Counters take_counters();
 
@@ -35,9 +41,7 @@ class Worker {
   [[nodiscard]] static Memory make_memory(std::uint64_t bytes);
 
   void make_warps();
-  void begin_block(std::uint64_t block);
   void begin_warp(Warp& warp);
-  [[nodiscard]] bool run_warps();
   [[nodiscard]] std::uint32_t run_traced(Warp& warp);
 
   Launch& m_launch;

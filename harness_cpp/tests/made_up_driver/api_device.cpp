@@ -36,6 +36,8 @@ const std::map<Result, Words>& all_words() {
       {kAssert, {"CUDA_ERROR_ASSERT", "device-side assert triggered"}},
       {kMisaligned, {"CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"}},
       {kLaunchFailed, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
+      {kCooperativeTooLarge,
+       {"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"}},
       {kNotSupported, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
       {kCaptureUnsupported, {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "not while capturing"}}};
   return words;
@@ -75,7 +77,8 @@ std::map<int, int> attributes() {
           {102, settings().guard_pages ? 1 : 0},
           {106, 32},
           {108, 31457280},
-          {111, 1024}};
+          {111, 1024},
+          {120, settings().capability >= 90 ? 1 : 0}};
 }
 
 bool is_device(int ordinal) { return ordinal >= 0 && ordinal < static_cast<int>(gpus().size()); }

@@ -1,7 +1,6 @@
 // Modules and kernels, with the names libcuda exports. An image is whatever bytes a module is
 // loaded from: a cubin, PTX, or a text that names the kernels.
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +8,6 @@
 #include <memory>
 #include <string>
 
-#include "clock.hpp"
 #include "gpu.hpp"
 #include "kernels.hpp"
 #include "queue.hpp"
@@ -26,6 +24,7 @@ struct Module {
 namespace {
 
 constexpr int kStaticShared = 1, kMaxThreads = 0, kRegisters = 4, kMaxDynamicShared = 8;
+constexpr int kClusterMustBeSet = 10, kClusterX = 11, kClusterZ = 13;
 constexpr int kOptInSharedBytes = 232448;
 constexpr unsigned kThreadsPerBlock = 1024;
 
@@ -63,49 +62,6 @@ std::string image_of(const char* image) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-std::uint64_t noise_ns() {
-  static std::uint64_t state = 1;
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  return (state >> 33) % static_cast<unsigned>(settings().noise_ticks + 1) * Clock::kTickNs;
-}
-
-// One launch to the log: what it was, and with what.
-std::string line_of(const Launch& launch) {
-  std::string line = "launch " + launch.function->name + " grid=" + std::to_string(launch.grid[0]) +
-                     " block=" + std::to_string(launch.block[0]) +
-                     " shared=" + std::to_string(launch.shared_bytes);
-  for (const std::uint64_t value : launch.values) line += " " + std::to_string(value);
-  if (const std::string x0 = first_input(launch); !x0.empty()) line += " x[0]=" + x0;
-  return line;
-}
-
-Result carry_out(const Launch& launch) {
-  log(line_of(launch));
-  if (!is_ours(launch.function->name)) gpu_clock().count_launch(settings().throttle_after);
-  gpu_clock().advance(duration_ns(launch.function->name) + noise_ns());
-  return execute(launch);
-}
-
-bool fits(const Launch& launch) {
-  const auto [gx, gy, gz] = launch.grid;
-  const auto [bx, by, bz] = launch.block;
-  const std::uint64_t threads = std::uint64_t{bx} * by * bz;
-  const bool some = gx != 0 && gy != 0 && gz != 0 && threads != 0;
-  const bool few = gy <= 65535 && gz <= 65535 && bz <= 64 && threads <= kThreadsPerBlock;
-  return some && few &&
-         launch.shared_bytes <= static_cast<unsigned>(launch.function->dynamic_shared_bytes);
-}
-
-// The driver keeps the values of the arguments, not their addresses.
-void take_values(Launch& launch, void** parameters) {
-  const auto bytes = parameter_bytes(launch.function->name);
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, parameters[i], bytes[i]);
-    launch.values.push_back(value);
-  }
 }
 
 }  // namespace
@@ -155,6 +111,16 @@ Result cuFuncGetAttribute(int* value, int attribute, Function* function) {
     case kMaxDynamicShared:
       *value = function->dynamic_shared_bytes;
       return kSuccess;
+    case kClusterMustBeSet:
+      *value = cluster_of(function->name) != 0;
+      return kSuccess;
+    case kClusterX:
+    case kClusterX + 1:
+    case kClusterZ:
+      *value = cluster_of(function->name) == 0 ? 0
+               : attribute == kClusterX        ? cluster_of(function->name)
+                                               : 1;
+      return kSuccess;
     default:
       *value = 0;
       return attribute >= kStaticShared ? kSuccess : kInvalidValue;
@@ -184,25 +150,6 @@ Result cuFuncGetParamInfo(Function* function, std::size_t index, std::size_t* of
   *offset = before;
   if (bytes != nullptr) *bytes = all[index];
   return kSuccess;
-}
-
-Result cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                      unsigned by, unsigned bz, unsigned shared_bytes, Stream* stream,
-                      void** parameters, void** extra) {
-  MADE_UP_READY();
-  Launch launch;
-  // The module may be gone when the launch's turn comes; unloading waits for that.
-  launch.function = std::shared_ptr<Function>(std::shared_ptr<Function>(), function);
-  launch.grid = {gx, gy, gz};
-  launch.block = {bx, by, bz};
-  launch.shared_bytes = shared_bytes;
-  if (extra != nullptr || !fits(launch)) return kInvalidValue;
-  if (const Result refused = refusal(function->name); refused != kSuccess) return refused;
-  if (waits_for_gpu(*function)) {
-    if (const Result result = drain_all(); result != kSuccess) return result;
-  }
-  take_values(launch, parameters);
-  return enqueue(stream, [launch] { return carry_out(launch); });
 }
 
 }  // extern "C"

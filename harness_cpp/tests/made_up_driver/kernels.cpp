@@ -180,6 +180,10 @@ std::vector<std::uint64_t> parameter_bytes(const std::string& name) {
   return {8, 8, 4};
 }
 
+int cluster_of(const std::string& name) {
+  return static_cast<int>(number_after(name, "clusters_of_", 0));
+}
+
 Result refusal(const std::string& name) {
   return static_cast<Result>(number_after(name, "refuses_", kSuccess));
 }

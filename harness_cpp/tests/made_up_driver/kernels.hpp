@@ -27,6 +27,8 @@ struct Launch {
   std::shared_ptr<Function> function;
   std::array<unsigned, 3> grid{}, block{};
   unsigned shared_bytes = 0;
+  std::array<unsigned, 3> cluster{};  // 0: none
+  bool is_cooperative = false;
   std::vector<std::uint64_t> values;  // one per parameter
 };
 
@@ -34,6 +36,8 @@ struct Launch {
 [[nodiscard]] bool is_ours(const std::string& name);
 // Bytes of each parameter, in order.
 [[nodiscard]] std::vector<std::uint64_t> parameter_bytes(const std::string& name);
+// Blocks of the clusters it is compiled for, in a row: the number in `clusters_of_2`; else 0.
+[[nodiscard]] int cluster_of(const std::string& name);
 // What cuLaunchKernel answers at once: the number in `refuses_701`.
 [[nodiscard]] Result refusal(const std::string& name);
 // Whether launching it waits for the GPU: `waits_for_gpu`, and `loads_late` until it is loaded.

@@ -26,6 +26,7 @@ enum : Result {
   kAssert = 710,
   kMisaligned = 716,
   kLaunchFailed = 719,
+  kCooperativeTooLarge = 720,
   kNotSupported = 801,
   kCaptureUnsupported = 900,
 };
