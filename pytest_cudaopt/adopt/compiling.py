@@ -185,8 +185,9 @@ class _Attempt:
         if answer.fault is not None and answer.fault.kind is FindingKind.UNKNOWN_ENTRY:
             return self._drop_unknown()
         own = [error for error in errors if error.file == self._given.file.name]
-        if not self._host_code and any(_is_within(error.line, self._given.host_code) for error in own):
-            self._host_code = self._given.host_code
+        host = [r for r in self._given.host_code if any(_is_within(error.line, [r]) for error in own)]
+        if new := [lines for lines in host if lines not in self._host_code]:
+            self._host_code = tuple(sorted((*self._host_code, *new)))
             return True
         bad = [one for one in self.wanted if any(_is_within(error.line, [one.lines]) for error in own)]
         return self._drop(bad, "", own)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_cudaopt.adopt.tokens import NOWHERE, Scanned, Token, spelled, split_at_commas
+from pytest_cudaopt.adopt.tokens import (
+    NOWHERE,
+    STATEMENT_ENDS,
+    Scanned,
+    Token,
+    closing_angle,
+    spelled,
+    split_at_commas,
+)
 from pytest_cudaopt.adopt.types import CudaType, read_type, split_name
-
-STATEMENT_ENDS = frozenset({";", "{", "}"})
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ def _name(scanned: Scanned, index: int) -> tuple[int, int] | None:
                 last = at
             at = scanned.partner.get(at, len(scanned.tokens))
         at += 1
-    if last is None:
+    if last is None or last not in scanned.partner:
         return None
     start = last - 1
     if scanned.tokens[start].text == ">":
@@ -169,12 +175,7 @@ def _template(scanned: Scanned, start: int, index: int) -> tuple[TemplateParamet
     if "template" not in texts:
         return ()
     opening = start + texts.index("template") + 1
-    depth, end = 0, opening
-    while end < index:
-        depth += (scanned.tokens[end].text == "<") - (scanned.tokens[end].text == ">")
-        if depth == 0:
-            break
-        end += 1
+    end = closing_angle(scanned.tokens, opening) or opening
     return tuple(_template_parameter(p) for p in split_at_commas(scanned.tokens[opening + 1 : end]))
 
 
@@ -249,11 +250,6 @@ def _launched(scanned: Scanned, name: str) -> Iterator[tuple[str, ...]]:
     for at, token in enumerate(tokens):
         if token.text != name or at + 1 >= len(tokens) or tokens[at + 1].text != "<":
             continue
-        depth, end = 0, at + 1
-        while end < len(tokens) and tokens[end].text not in STATEMENT_ENDS:
-            depth += (tokens[end].text == "<") - (tokens[end].text == ">")
-            if depth == 0:
-                break
-            end += 1
-        if end + 1 < len(tokens) and tokens[end + 1].text == "<<<":
+        end = closing_angle(tokens, at + 1)
+        if end is not None and end + 1 < len(tokens) and tokens[end + 1].text == "<<<":
             yield _instantiation(tokens[at : end + 1])[1]

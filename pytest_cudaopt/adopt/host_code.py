@@ -26,7 +26,8 @@ def find_host_code(scanned: Scanned) -> list[Lines]:
         head = scanned.texts(start, at)
         if not head or not set(head) & _BEFORE_BODY or "(" not in head or "=" in head:
             continue
-        if set(head) & (_DEVICE_MARKS | _NO_FUNCTION):
+        # Projects hide the marks in macros such as DEVICE_INLINE.
+        if set(head) & (_DEVICE_MARKS | _NO_FUNCTION) or any("DEVICE" in text for text in head):
             continue
         found.append((scanned.tokens[start].line, scanned.tokens[scanned.partner[at]].line))
     return found

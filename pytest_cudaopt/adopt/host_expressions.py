@@ -60,7 +60,7 @@ class HostExpressions:
             value = parse(translated)
         except CudaoptError:
             return None
-        return str(value.constant) if value.constant is not None else translated
+        return str(value.constant) if value.constant is not None else _without_outer_parentheses(translated)
 
     def _translated(self, tokens: list[Token]) -> str | None:
         words: list[str] = []
@@ -145,6 +145,16 @@ def _casts(words: Sequence[str], tokens: Sequence[Token], at: int) -> bool:
     """True for the angles of `static_cast<int>`."""
     nearby = [token.text for token in tokens[max(0, at - 3) : at]]
     return "static_cast" in nearby
+
+
+def _without_outer_parentheses(text: str) -> str:
+    """Drop parentheses around the whole, such as a cast leaves."""
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return _without_outer_parentheses(text[1:-1]) if text[:1] == "(" and at == len(text) - 1 else text
+    return text
 
 
 def _without_empty_parentheses(text: str) -> str:

@@ -71,7 +71,11 @@ def of_kernel(
     """Return what stands in the way of one kernel."""
     found = [*_of_declaration(kernel), *_of_parameters(kernel, structs), *_of_body(scanned, kernel)]
     if confirmed is not None and confirmed.error:
-        found.append(Obstacle(f"does not compile: {confirmed.error}", "mend that first"))
+        undefined = "is undefined" in confirmed.error
+        advice = (
+            "if the build defines it, write defines={...}; else mend it" if undefined else "mend that first"
+        )
+        found.append(Obstacle(f"does not compile: {confirmed.error}", advice))
     # The instructions behind the first of a line are there because of it.
     lines = {_PLACE.sub("", note): note for note in reversed(confirmed.unsupported if confirmed else ())}
     for note in reversed(lines.values()):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_cudaopt.adopt.declarations import STATEMENT_ENDS, FunctionParameter, read_parameter
-from pytest_cudaopt.adopt.tokens import Scanned, Token, split_at_commas
+from pytest_cudaopt.adopt.declarations import FunctionParameter, read_parameter
+from pytest_cudaopt.adopt.tokens import STATEMENT_ENDS, Scanned, Token, split_at_commas
 from pytest_cudaopt.adopt.types import read_type
 
 

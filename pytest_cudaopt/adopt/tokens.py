@@ -20,6 +20,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CLOSES = {")": "(", "]": "[", "}": "{"}
+_OPENS = frozenset(_CLOSES.values())
+STATEMENT_ENDS = frozenset({";", "{", "}"})
 _DIRECTIVE = re.compile(r"#\s*(\w+)\s*(.*)", re.DOTALL)
 _INCLUDED = re.compile(r"^(?:<([^>]+)>|\"([^\"]+)\")")
 _DEFINED_NUMBER = re.compile(r"^(\w+)\s+\(?(\d+)[uUlL]*\)?\s*(?://.*|/\*.*)?$")
@@ -94,27 +96,41 @@ def scan(source: str) -> Scanned:
 def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
     """Split at the commas outside all brackets, angle brackets included; of nothing, return nothing."""
     parts: list[list[Token]] = [[]]
-    depth = 0
+    depth = angles = 0
     for token in tokens:
-        if token.text in ("(", "[", "{", "<"):
-            depth += 1
-        elif token.text in (")", "]", "}", ">"):
-            depth -= 1
-        if token.text == "," and depth == 0:
+        depth += (token.text in _OPENS) - (token.text in _CLOSES)
+        # In parentheses they compare.
+        angles += ((token.text == "<") - (token.text == ">")) * (depth == 0)
+        if token.text == "," and depth == angles == 0:
             parts.append([])
         else:
             parts[-1].append(token)
     return parts if parts != [[]] else []
 
 
+def closing_angle(tokens: Sequence[Token], opening: int) -> int | None:
+    """Return where the template list that opens at `opening` ends; None if it does not in this statement."""
+    depth = angles = 0
+    for at in range(opening, len(tokens)):
+        if tokens[at].text in STATEMENT_ENDS:
+            return None
+        depth += (tokens[at].text in _OPENS) - (tokens[at].text in _CLOSES)
+        angles += ((tokens[at].text == "<") - (tokens[at].text == ">")) * (depth == 0)
+        if angles == 0:
+            return at
+    return None
+
+
 def spelled(tokens: Sequence[Token]) -> str:
     """Return tokens as text a person would write: `unsigned int`, `const float*`, `a[n + 1]`."""
-    text = ""
+    text, depth = "", 0
     for token in tokens:
-        glued = (
-            not text or token.text in "*&)]>,;[(" or text[-1] in "([<!~" or "::" in (token.text, text[-2:])
-        )
-        text += token.text if glued else f" {token.text}"
+        # In parentheses angles compare.
+        is_angle = depth == 0 and (token.text in "<>" or text[-1:] == "<")
+        is_tight = token.text in "*&)],;[(" or text[-1:] in ("(", "[", "!", "~")
+        is_glued = not text or is_angle or is_tight or "::" in (token.text, text[-2:])
+        depth += (token.text == "(") - (token.text == ")")
+        text += token.text if is_glued else f" {token.text}"
     return text
 
 
