@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_cudaopt.adopt.headers import folders_with
 from pytest_cudaopt.adopt.host_code import Lines, without_lines
+from pytest_cudaopt.adopt.texts import compiler_texts, missing_header
 from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Diagnostic, Resources
@@ -17,7 +18,6 @@ from pytest_cudaopt.protocol import Compile, Entry, Load, Module
 
 _MODULE = "adopted"
 _DEFINES = "cudaopt_defines.h"
-_NOT_OPENED = re.compile(r'(?:could not|cannot) open source file "([^"]+)"')
 _SIGNATURE = re.compile(
     r"cudaopt signature: kernel '(.*)' is not as declared: it is void \(\*\)\((.*)\), expected"
 )
@@ -139,7 +139,7 @@ class _Attempt:
         result: dict[str, tuple[str, ...]] = dict(found)
         for diagnostic in self._ask(()).diagnostics:
             if match := _SIGNATURE.search(diagnostic.text):
-                result[match[1]] = _split_types(match[2])
+                result[match[1]] = _split_types(match[2].replace("__nv_bool", "bool"))
         return result
 
     def result(self, confirmed: Mapping[str, Confirmed]) -> CompiledFile:
@@ -154,16 +154,17 @@ class _Attempt:
     def _ask(self, parameters: tuple[tuple[str, ...], ...] | None) -> Answer:
         given, device = self._given, self._device
         defines = "".join(f"#define {name} {value}\n" for name, value in given.defines.items())
-        headers = dict.fromkeys(self._stubs, "") | ({_DEFINES: defines} if defines else {})
         standard = () if any(o.startswith("-std=") for o in given.options) else ("-std=c++17",)
-        folders = (given.file.parent, *given.include, *self._include)
+        source = without_lines(given.source, [*self._left_out, *self._host_code])
+        folders = (*given.include, *self._include)
+        texts = compiler_texts(source, given.file, folders, self._stubs, device.toolchain)
         module = Module(
             name=_MODULE,
             file=given.file.name,
-            source=without_lines(given.source, [*self._left_out, *self._host_code]),
+            source=texts.source,
             options=(*standard, *given.options, *((f"--pre-include={_DEFINES}",) if defines else ())),
-            include=(*(str(folder) for folder in folders), *device.toolchain.include),
-            headers=headers,
+            include=texts.include,
+            headers={**texts.headers, **({_DEFINES: defines} if defines else {})},
             entries=tuple(Entry(one.entry, parameters) for one in self.wanted),
             architecture=device.limits.architecture,
         )
@@ -180,8 +181,8 @@ class _Attempt:
         """Leave out what the answer complains about; False if nothing can be."""
         errors = [diagnostic for diagnostic in answer.diagnostics if diagnostic.severity == "error"]
         text = "\n".join(diagnostic.text for diagnostic in errors) or _message(answer)
-        if missing := _NOT_OPENED.search(text):
-            return self._find_header(missing[1])
+        if (header := missing_header(text)) is not None:
+            return self._find_header(header)
         if answer.fault is not None and answer.fault.kind is FindingKind.UNKNOWN_ENTRY:
             return self._drop_unknown()
         own = [error for error in errors if error.file == self._given.file.name]
