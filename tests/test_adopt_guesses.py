@@ -75,6 +75,7 @@ def test_a_launch_that_cannot_be_told_is_shown_instead(host):
         ("int i = blockIdx.x * blockDim.x + threadIdx.x;", "grid=(cdiv(rows * cols, 256)) block=(256)"),
         ("int i = blockDim.x * blockIdx.x + threadIdx.x;", "grid=(cdiv(rows * cols, 256)) block=(256)"),
         ("int i = blockIdx.x * 128 + threadIdx.x;", "grid=(cdiv(rows * cols, 128)) block=(128)"),
+        ("int i = blockIdx.x * BLOCK + threadIdx.x;", "grid=(cdiv(rows * cols, BLOCK)) block=(BLOCK)"),
         ("int row = blockIdx.x;", "grid=(rows) block=(256)"),
         (
             "int c = blockIdx.x * blockDim.x; int r = blockIdx.y * blockDim.y;",
@@ -86,7 +87,7 @@ def test_a_launch_that_cannot_be_told_is_shown_instead(host):
 def test_without_a_launch_the_use_of_the_block_index_decides(body, rule):
     scanned = scan(f"__global__ void f(float* x) {{ {body} }}")
 
-    assert default_launch(scanned, find_kernels(scanned)[0], ["rows", "cols"], {}) == rule
+    assert default_launch(scanned, find_kernels(scanned)[0], ["rows", "cols"], {"BLOCK"}) == rule
 
 
 @pytest.mark.parametrize(

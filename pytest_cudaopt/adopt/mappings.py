@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pytest_cudaopt.adopt.declarations import KernelDeclaration
 from pytest_cudaopt.adopt.tokens import Scanned
@@ -13,15 +13,16 @@ _BLOCKS = {1: ("256",), 2: ("16", "16"), 3: ("8", "8", "4")}
 
 
 def default_launch(
-    scanned: Scanned, kernel: KernelDeclaration, sizes: Sequence[str], tunables: Mapping[str, int]
+    scanned: Scanned, kernel: KernelDeclaration, sizes: Sequence[str], known: Collection[str]
 ) -> str:
     """Return a rule for `sizes`, outermost first: a block per row, or a thread per element.
 
-    A block per row is what `blockIdx` without a multiplication by the block's size means.
+    A block per row is what `blockIdx` without a multiplication by the block's size means. `known` are the names
+    a rule may use beside the sizes.
     """
     texts = scanned.texts(*kernel.body) if kernel.body is not None else []
     used = [axis for axis in _AXES if _mentions(texts, axis)]
-    extents = {axis: _block_extent(texts, axis, scanned.constants, tunables) for axis in used}
+    extents = {axis: _block_extent(texts, axis, scanned.constants, known) for axis in used}
     if not used:
         return "grid=(1) block=(256)"
     if not any(extents.values()):
@@ -42,9 +43,9 @@ def _mentions(texts: Sequence[str], axis: str) -> bool:
 
 
 def _block_extent(
-    texts: Sequence[str], axis: str, constants: Mapping[str, int], tunables: Mapping[str, int]
+    texts: Sequence[str], axis: str, constants: Mapping[str, int], known: Collection[str]
 ) -> str:
-    """Return what `blockIdx.AXIS` is multiplied by: `blockDim`, a number, a tunable; or nothing."""
+    """Return what `blockIdx.AXIS` is multiplied by: `blockDim`, a number, a known name; or nothing."""
     for at in range(len(texts) - 2):
         if list(texts[at : at + 3]) != ["blockIdx", ".", axis]:
             continue
@@ -53,7 +54,7 @@ def _block_extent(
             before = texts[at - 4]
         after = texts[at + 4] if at + 4 < len(texts) and texts[at + 3] == "*" else ""
         for factor in (before, after):
-            if factor == "blockDim" or factor.isdigit() or factor in tunables:
+            if factor == "blockDim" or factor.isdigit() or factor in known:
                 return factor
             if factor in constants:
                 return str(constants[factor])

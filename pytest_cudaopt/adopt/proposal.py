@@ -88,7 +88,8 @@ def propose(
         guess = guess_launch(facts.scanned, kernel, [*marker.sizes_in_cuda, *facts.tunables, *pattern.sizes])
         launch = Guess(renamed(guess.rule, names), guess.line, guess.is_default, guess.seen)
         if guess.is_default:
-            rule = default_launch(facts.scanned, kernel, marker.extents, facts.tunables)
+            known = {*facts.tunables, *pattern.sizes}
+            rule = default_launch(facts.scanned, kernel, marker.extents, known)
             launch = Guess(rule, guess.line, seen=guess.seen)
     free = [*marker.sizes, *marker.extra]
     fixed = {name: values[0] for name, values in pattern.sizes.items()}
