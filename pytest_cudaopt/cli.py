@@ -22,10 +22,12 @@ from rich.text import Text
 
 from pytest_cudaopt import doctor, rerun
 from pytest_cudaopt.achieved import Achieved, achieved_by_case
+from pytest_cudaopt.adopt import command as adoption
 from pytest_cudaopt.device import open_required
 from pytest_cudaopt.doctor import State
 from pytest_cudaopt.errors import CudaoptError, SourceError, why_unreadable
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
+from pytest_cudaopt.kernel_rows import examine_kernels
 from pytest_cudaopt.load import load_kernel
 from pytest_cudaopt.peak_rows import examine_peaks
 from pytest_cudaopt.peaks import known_peaks
@@ -73,10 +75,17 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument(
         "--peaks", action="store_true", help="measure the GPU's peaks, which percentages then refer to"
     )
+    doctor.add_argument(
+        "--kernels",
+        nargs="*",
+        metavar="PATH",
+        help="compile the kernels of these test modules instead (default: all below the current folder)",
+    )
     check = commands.add_parser("check", help="judge a kernel, or another source for it")
     check.add_argument("kernel", metavar="MODULE::KERNEL", help="such as test_softmax.py::softmax")
     check.add_argument("candidate", metavar="CANDIDATE.cu", nargs="?", help="judge this source instead")
     check.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    adoption.add_options(commands.add_parser("adopt", help="write a test module for a .cu file's kernels"))
     replay = commands.add_parser("replay", help="execute a recorded request again")
     replay.add_argument("request", metavar="REQUEST.json")
     replay.add_argument("--json", action="store_true", help="print the harness's answer as it is")
@@ -96,6 +105,10 @@ def _settings(given: argparse.Namespace) -> Settings:
 
 def _doctor(given: argparse.Namespace) -> Exit:
     settings = _settings(given)
+    if given.kernels is not None:
+        rows = examine_kernels([Path(path) for path in given.kernels], Path.cwd(), settings.timeout_s)
+        _say(_doctor_lines(rows))
+        return Exit.YES if doctor.is_healthy(rows) else Exit.NO
     rows = doctor.examine(Path.cwd() / settings.results, os.environ, settings.device)
     if given.peaks and doctor.is_healthy(rows):
         with open_required(settings) as device:
@@ -200,7 +213,13 @@ def _graph(given: argparse.Namespace) -> Exit:
     return Exit.YES
 
 
-_COMMANDS = {"doctor": _doctor, "check": _check, "replay": _replay, "graph": _graph}
+def _adopt(given: argparse.Namespace) -> Exit:
+    adopted = adoption.run(given)
+    _say(adopted.text)
+    return Exit.YES if adopted.is_useful else Exit.NO
+
+
+_COMMANDS = {"doctor": _doctor, "check": _check, "replay": _replay, "graph": _graph, "adopt": _adopt}
 
 
 def _accepted_lines(evaluation: Evaluation, done: Mapping[str, Achieved]) -> Text:

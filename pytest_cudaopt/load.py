@@ -34,7 +34,7 @@ def load_kernel(target: str) -> Kernel:
             got="no such file",
             next_step=f"Test modules there: {', '.join(near) or 'none'}",
         )
-    kernels = {key: value for key, value in vars(_import(path)).items() if type(value) is Kernel}
+    kernels = kernels_in(path)
     if name not in kernels:
         raise DeclarationError(
             f"module {file}",
@@ -42,6 +42,11 @@ def load_kernel(target: str) -> Kernel:
             got=f"kernels {', '.join(kernels)}" if kernels else "no kernel",
         )
     return kernels[name]
+
+
+def kernels_in(path: Path) -> dict[str, Kernel]:
+    """Import the module at `path` and return its kernels; raise DeclarationError if it cannot be imported."""
+    return {key: value for key, value in vars(_import(path)).items() if type(value) is Kernel}
 
 
 def _import(path: Path) -> ModuleType:

@@ -68,8 +68,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("pipeline", "replay"),
     ("report", "excerpts", "plots", "table", "latency_text", "verdict_json"),
-    ("optimize",),
-    ("plugin", "session", "collect", "items", "load", "cli", "doctor", "peak_rows", "rerun"),
+    ("optimize", "adopt"),
+    ("plugin", "session", "collect", "items", "load", "cli", "doctor", "kernel_rows", "peak_rows", "rerun"),
 )
 LAYER_OF = {module: number for number, modules in enumerate(LAYERS) for module in modules}
 

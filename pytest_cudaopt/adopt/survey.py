@@ -1,0 +1,157 @@
+"""Everything `cudaopt adopt` finds out about a file: its kernels, the compiler's word, what is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_cudaopt import directives
+from pytest_cudaopt.adopt.bodies import find_constants
+from pytest_cudaopt.adopt.compiling import CompiledFile, CompileInput, Confirmed, Wanted, compile_file
+from pytest_cudaopt.adopt.declarations import KernelDeclaration, find_kernels
+from pytest_cudaopt.adopt.headers import project_of
+from pytest_cudaopt.adopt.host_code import find_host_code
+from pytest_cudaopt.adopt.obstacles import Obstacle, of_file, of_kernel
+from pytest_cudaopt.adopt.proposal import FileFacts, Proposal, Unknown, propose
+from pytest_cudaopt.adopt.structs import find_aliases, find_structs
+from pytest_cudaopt.adopt.templates import Pattern, entry_pattern
+from pytest_cudaopt.adopt.tokens import Scanned, scan
+from pytest_cudaopt.device import Device
+from pytest_cudaopt.directives import Directives
+from pytest_cudaopt.errors import SourceError, why_unreadable
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """One kernel as declared, compiled and proposed (None if it cannot be), and what is in the way."""
+
+    kernel: KernelDeclaration
+    pattern: Pattern
+    confirmed: Confirmed
+    proposal: Proposal | None
+    obstacles: tuple[Obstacle, ...]
+
+    @property
+    def status(self) -> str:
+        """What becomes of it, in a few words."""
+        if self.proposal is None:
+            return "cannot be declared"
+        if self.confirmed.error:
+            return "does not compile"
+        if self.confirmed.resources is None:
+            return "not compiled"
+        return "needs a GPU" if self.confirmed.unsupported else "ok"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A file's kernels in its order, and what concerns all of them."""
+
+    file: Path
+    kernels: tuple[Surveyed, ...]
+    compiled: CompiledFile
+    obstacles: tuple[Obstacle, ...]
+
+
+def survey(file: Path, entries: Sequence[str], include: Sequence[Path], device: Device) -> Survey:
+    """Look at the kernels of `file`, or at those named by `entries`.
+
+    Raises SourceError for a file that cannot be read, has no kernel or not the one asked for, and
+    EnvironmentFault as `Device.ask` does.
+    """
+    source = _read(file)
+    scanned = scan(source)
+    kernels = _chosen(file, scanned, entries)
+    found, unreadable = _directives(source, file)
+    patterns = [entry_pattern(kernel, scanned.constants) for kernel in kernels]
+    wanted = [
+        Wanted(patterns[at].concrete, (kernel.line, kernel.last_line))
+        for at, kernel in enumerate(kernels)
+        if kernel.body is not None and not kernel.in_class
+    ]
+    given = CompileInput(
+        source=source,
+        file=file,
+        include=tuple(include),
+        project=project_of(file),
+        defines=found.starting_values,
+        options=found.options,
+        host_code=tuple(find_host_code(scanned)),
+    )
+    compiled = compile_file(given, list(dict.fromkeys(wanted)), device)
+    facts = FileFacts(
+        scanned=scanned,
+        structs=find_structs(scanned),
+        aliases=find_aliases(scanned),
+        constants=find_constants(scanned),
+        tunables=found.starting_values,
+        has_rule=found.rule is not None,
+    )
+    surveyed = tuple(_survey(facts, kernel, patterns[at], compiled) for at, kernel in enumerate(kernels))
+    return Survey(file, surveyed, compiled, (*unreadable, *of_file(compiled, file.parent)))
+
+
+def _survey(
+    facts: FileFacts, kernel: KernelDeclaration, pattern: Pattern, compiled: CompiledFile
+) -> Surveyed:
+    confirmed = compiled.kernels.get(pattern.concrete, Confirmed())
+    obstacles = of_kernel(facts.scanned, kernel, facts.structs, confirmed)
+    if any(obstacle.blocks for obstacle in obstacles):
+        return Surveyed(kernel, pattern, confirmed, None, tuple(obstacles))
+    proposed = propose(facts, kernel, pattern, confirmed.signature)
+    if isinstance(proposed, Unknown):
+        obstacles.append(_unknown(proposed, kernel.line))
+        return Surveyed(kernel, pattern, confirmed, None, tuple(obstacles))
+    return Surveyed(kernel, pattern, confirmed, proposed, tuple(obstacles))
+
+
+def _unknown(unknown: Unknown, line: int) -> Obstacle:
+    return Obstacle(
+        f"parameter '{unknown.name}' ({unknown.type}) has a type no dtype stands for",
+        f'if it is a struct, write Struct("{unknown.type.removeprefix("const ")}", ...) with its members',
+        line,
+        blocks=True,
+    )
+
+
+def _chosen(file: Path, scanned: Scanned, entries: Sequence[str]) -> list[KernelDeclaration]:
+    kernels = find_kernels(scanned)
+    if not kernels:
+        macros = ", ".join(str(line) for line in scanned.macros_with_kernels)
+        raise SourceError(
+            f"{file}",
+            expected="a CUDA source with a __global__ function",
+            got="none",
+            next_step=f"The macros in line {macros} make some: write one out to adopt it" if macros else None,
+        )
+    for entry in entries:
+        if not any(entry in (kernel.name, kernel.qualified) for kernel in kernels):
+            names = ", ".join(kernel.qualified for kernel in kernels)
+            raise SourceError(
+                f"--entry {entry}", expected=f"a kernel of {file.name}", got=f"{names} are there"
+            )
+    return [k for k in kernels if not entries or k.name in entries or k.qualified in entries]
+
+
+def _directives(source: str, file: Path) -> tuple[Directives, tuple[Obstacle, ...]]:
+    try:
+        return directives.read(source, str(file)), ()
+    except SourceError as error:
+        advice = error.next_step or "mend it; it was left out"
+        line = error.at.line if error.at is not None else 0
+        what = f"{error.what}: expected {error.expected}, got {error.got}"
+        return Directives(), (Obstacle(what, advice, line),)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        near = ", ".join(sorted(path.name for path in file.parent.glob("*.cu*"))) or "none"
+        raise SourceError(
+            f"{file}",
+            expected="a readable CUDA source",
+            got=why_unreadable(error),
+            next_step=f"CUDA sources there: {near}",
+        ) from error

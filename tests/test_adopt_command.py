@@ -1,0 +1,274 @@
+"""`cudaopt adopt`: from a file to a module that runs, and what it says where it cannot."""
+
+import ast
+import json
+import shutil
+import subprocess
+
+import pytest
+
+YES, NO, NOT_JUDGED = 0, 1, 2
+ROWS = """\
+#include <cuda_runtime.h>
+#define THREADS 64
+
+extern "C" __global__ void scaled(const float* in, float* out, int rows, int cols, float factor) {
+    for (int col = threadIdx.x; col < cols; col += blockDim.x) {
+        out[blockIdx.x * cols + col] = factor * in[blockIdx.x * cols + col];
+    }
+}
+
+extern "C" __global__ void counted(const int* x, unsigned int* total, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] > 0) atomicAdd(total, 1u);
+}
+#ifndef __CUDACC_RTC__
+void launch(const float* x, float* y, int height, int width) {
+    scaled<<<height, THREADS>>>(x, y, height, width, 2.0f);
+}
+#endif
+"""
+
+
+def kernels_of(result: pytest.RunResult) -> dict:
+    return {kernel["name"]: kernel for kernel in json.loads(result.stdout.str())["kernels"]}
+
+
+def whats(kernel: dict) -> str:
+    return "\n".join(obstacle["what"] for obstacle in kernel["obstacles"])
+
+
+def test_from_a_file_to_green_items_only_the_references_are_missing(project):
+    project.write("rows.cu", ROWS)
+    result = project.cudaopt("adopt", "rows.cu")
+
+    assert result.ret == YES
+    result.stdout.fnmatch_lines(
+        ["Wrote test_rows.py: scaled, counted (*TODOs)", "Next:", "*pytest test_rows.py --cudaopt-device sim"]
+    )
+    text = (project.path / "test_rows.py").read_text()
+    assert 'launch="grid=(rows) block=(64)"' in text
+    first, second = (line.strip() for line in text.splitlines() if "raise NotImplementedError" in line)
+    text = text.replace(first, "out[...] = factor * in_").replace(
+        second, "total[0] = total[0] + (x > 0).sum()"
+    )
+    project.write("test_rows.py", text)
+
+    project.run_alone("test_rows.py", "--cudaopt-device=sim").assert_outcomes(passed=6)
+
+
+def test_an_adopted_module_runs_at_once_and_asks_for_its_references(project):
+    project.write("rows.cu", ROWS)
+    project.cudaopt("adopt", "rows.cu", "--entry", "scaled")
+    result = project.run_alone("test_rows.py", "--cudaopt-device=sim")
+
+    result.assert_outcomes(failed=2, passed=1)
+    result.stdout.fnmatch_lines(["*TODO: with NumPy, write out*from in_*"])
+
+
+def test_the_written_module_is_formatted_and_sound(project):
+    ruff = shutil.which("ruff")
+    if ruff is None:
+        pytest.skip("ruff is not installed")
+    project.write("library.cu", LIBRARY)
+    assert project.cudaopt("adopt", "library.cu").ret == YES
+    options = ("--line-length=110", "--isolated", "test_library.py")
+
+    ast.parse((project.path / "test_library.py").read_text())
+    subprocess.run([ruff, "format", "--check", *options], cwd=project.path, check=True)
+    subprocess.run([ruff, "check", "--select=E,F,I,W", *options], cwd=project.path, check=True)
+
+
+LIBRARY = """\
+#include <cuda_fp16.h>
+#include <torch/extension.h>
+#include "detail/step.cuh"
+struct Params { const float* q; float* out; int n; float scale; };
+struct Hidden;
+using half_t = __half;
+namespace lib {
+__constant__ float taps[16];
+template <int HEAD_DIM, class T>
+__global__ void attn(const T* __restrict__ q, T* __restrict__ o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i * HEAD_DIM] = q[i * HEAD_DIM];
+}
+__global__ void conv(const float* x, float* y, int n) { y[0] = taps[0] * step(x[n - 1]); }
+__global__ void by_value(Params p) { p.out[0] = p.q[0] * p.scale; }
+__global__ void pointers(float** a, int n) { a[0][0] = n; }
+__global__ void vectors(const float4* a, float4* b) { b[0] = a[0]; }
+__global__ void texture(cudaTextureObject_t t, float* y) { y[0] = 0; }
+__global__ void talks(const half_t* x, half_t* y, int n) { y[0] = x[0]; printf("%d", n); }
+__global__ void sleeps(float* y, int n) { asm volatile("griddepcontrol.wait;"); y[0] = n; }
+__global__ void broken(float* y, int n) { y[0] = nonsense; }
+void host(int n) { std::vector<int> v(n); attn<128, __half><<<(n + 255) / 256, 256>>>(0, 0, n); }
+}
+"""
+
+
+@pytest.fixture
+def library(project):
+    project.write("pyproject.toml", "")
+    project.write("csrc/library.cu", LIBRARY)
+    project.write("include/detail/step.cuh", "__device__ inline float step(float x) { return x; }\n")
+    return project
+
+
+def test_the_list_gives_the_compilers_signatures(library):
+    result = library.cudaopt("adopt", "csrc/library.cu", "--list")
+
+    assert result.ret == YES
+    result.stdout.fnmatch_lines(
+        [
+            "kernel * line * status * registers * shared * signature",
+            "lib::attn<{HEAD_DIM}, {T}> *ok *(const __half ?, __half ?, int)",
+            "lib::by_value *ok *(Params)",
+            "lib::talks *needs a GPU *",
+            "lib::broken *does not compile *(float*, int)",
+        ]
+    )
+    assert not (library.path / "csrc/test_library.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "what"),
+    [
+        ("attn", "ok", ""),
+        ("by_value", "ok", "struct by value"),
+        ("pointers", "cannot be declared", "pointer to pointers"),
+        ("vectors", "cannot be declared", "has no dtype"),
+        ("texture", "cannot be declared", "texture or surface"),
+        ("talks", "needs a GPU", "it calls printf"),
+        ("sleeps", "needs a GPU", "griddepcontrol"),
+        ("broken", "does not compile", '"nonsense" is undefined'),
+    ],
+)
+def test_what_stands_in_the_way_of_a_kernel_is_named(library, name, status, what):
+    kernel = kernels_of(library.cudaopt("adopt", "csrc/library.cu", "--json"))[f"lib::{name}"]
+
+    assert kernel["status"] == status
+    assert what in whats(kernel)
+    assert bool(kernel["obstacles"]) is bool(what)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "what"),
+    [
+        ("__global__ void f(float* y) { cg::grid_group g = cg::this_grid(); }", "synchronises the grid"),
+        ("__global__ void __cluster_dims__(2, 1, 1) f(float* y) {}", "launched in clusters"),
+        ("__global__ void f(const __grid_constant__ CUtensorMap m, float* y) {}", "TMA descriptor"),
+        ("__global__ void f(float* y) { g<<<1, 1>>>(); }", "launches kernels itself"),
+        ("__global__ void f(float* y) { cudaDeviceSynchronize(); }", "calls cudaDeviceSynchronize"),
+        ("__global__ void f(float (*apply)(float), float* y) {}", "function pointer"),
+        ("__global__ void f(float* y, const int& n) {}", "is a reference"),
+        ("__global__ void f(Elsewhere p, float* y) {}", "a type no dtype stands for"),
+        ("template <class... A> __global__ void f(float* y) {}", "is a pack"),
+        ("__global__ void f(float* y);", "only declared here"),
+    ],
+)
+def test_even_text_that_does_not_compile_names_its_obstacles(project, declaration, what):
+    project.write("odd.cu", declaration)
+    kernel = kernels_of(project.cudaopt("adopt", "odd.cu", "--json"))["f"]
+
+    assert what in whats(kernel)
+    assert all(obstacle["advice"] for obstacle in kernel["obstacles"])
+
+
+def test_what_the_whole_file_needs_is_found_or_named(library):
+    answer = json.loads(library.cudaopt("adopt", "csrc/library.cu", "--json").stdout.str())
+    whats_of_file = "\n".join(obstacle["what"] for obstacle in answer["obstacles"])
+
+    assert answer["include"] == [str(library.path / "include")]
+    assert answer["empty_headers"] == ["torch/extension.h"]
+    assert "torch/extension.h was not found" in whats_of_file
+    assert "host code in the way of the compiler (lines 22)" in whats_of_file
+
+
+def test_the_module_uses_what_declarations_offer(library):
+    result = library.cudaopt("adopt", "csrc/library.cu")
+    text = (library.path / "csrc/test_library.py").read_text()
+
+    assert result.ret == YES
+    for written in (
+        'entry="lib::attn<{HEAD_DIM}, {T}>",',
+        'types={"T": (f16,)},',
+        'include=["../include"],',
+        'stub=["torch/*"],',
+        'sizes=["HEAD_DIM"],',
+        "case(n=1000, HEAD_DIM=128),",
+        'q=In("T", "n", "HEAD_DIM"),',
+        'launch="grid=((n + 255) / 256) block=(256)",',
+        'taps=Constant(f32, 16, symbol="lib::taps"),',
+        '"Params",\n        q=In(f32, "n"),',
+        "# TODO: lib::pointers (line 16) is left out",
+    ):
+        assert written in text
+
+
+def test_a_header_given_a_folder_is_not_searched_for(library):
+    library.write("other/detail/step.cuh", "__device__ inline float step(float x) { return 2 * x; }\n")
+    searched = library.cudaopt("adopt", "csrc/library.cu", "--list")
+    searched.stdout.fnmatch_lines(["*detail/step.cuh is in several folders*"])
+    given = library.cudaopt("adopt", "csrc/library.cu", "--include=other", "--output=test_it.py")
+
+    assert "several folders" not in given.stdout.str()
+    assert 'include=["other"],' in (library.path / "test_it.py").read_text()
+    assert '"csrc/library.cu",' in (library.path / "test_it.py").read_text()
+
+
+def test_nothing_to_declare_is_a_no_and_writes_nothing(library):
+    result = library.cudaopt("adopt", "csrc/library.cu", "--entry", "pointers")
+
+    assert result.ret == NO
+    result.stdout.fnmatch_lines(["*was not written: no kernel can be declared", "*pointer to pointers*"])
+    assert not (library.path / "csrc/test_library.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (
+            ("nothing.cu",),
+            ["SOURCE: *nothing.cu", "*got *No such file*", "*next *CUDA sources there: macros.cu, scale.cu"],
+        ),
+        (
+            ("test_scale.py",),
+            ["SOURCE: *", "*expected  a CUDA source with a __global__ function", "*got *none"],
+        ),
+        (("macros.cu",), ["SOURCE: *", "*next *The macros in line 1 make some*"]),
+        (
+            ("scale.cu", "--entry", "skale", "--list"),
+            ["SOURCE: --entry skale", "*expected  a kernel of scale.cu", "*got *scale are there"],
+        ),
+        (("scale.cu",), ["SETTINGS: output test_scale.py", "*next *--force*"]),
+        (("scale.cu", "--output", "no/test_it.py"), ["SETTINGS: --output no/test_it.py", "*mkdir -p no"]),
+        (("scale.cu", "--output", "."), ["SETTINGS: --output .", "*expected  a file"]),
+        (("scale.cu", "--include", "no", "--list"), ["SETTINGS: --include no", "*expected  a folder"]),
+    ],
+)
+def test_what_cannot_be_done_says_what_to_do(project, arguments, lines):
+    project.write("macros.cu", "#define K(n) __global__ void n() {}\nK(a)\n")
+    before = (project.path / "test_scale.py").read_text()
+    result = project.cudaopt("adopt", *arguments)
+
+    assert result.ret == NOT_JUDGED
+    result.stderr.fnmatch_lines(lines)
+    assert (project.path / "test_scale.py").read_text() == before
+
+
+def test_force_writes_over_a_module(project):
+    assert project.cudaopt("adopt", "scale.cu", "--force").ret == YES
+    assert "TODO" in (project.path / "test_scale.py").read_text()
+
+
+def test_tunables_and_the_rule_of_the_file_are_its_own(project):
+    project.cudaopt("adopt", "scale.cu", "--force")
+
+    assert "launch=" not in (project.path / "test_scale.py").read_text()
+
+
+def test_unreadable_directives_are_in_the_way_of_nothing_else(project):
+    project.edit("scale.cu", "@tune BLOCK", "@tune")
+    result = project.cudaopt("adopt", "scale.cu", "--list")
+
+    result.stdout.fnmatch_lines(["scale *does not compile*", "*scale.cu: @tune*"])
