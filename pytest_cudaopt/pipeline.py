@@ -212,10 +212,11 @@ def _blame(outcome: CaseOutcome) -> str:
     if wrong is None or wrong.worst is None:
         return f"case {outcome.case_id}: {note}{outcome.status}"
     worst = wrong.worst
+    verb = f"are wrong by {wrong.judged_by}" if wrong.judged_by else "differ"
+    expected = "" if worst.expected is None else f"expected {_text(worst.expected)}, "
     return (
         f"case {outcome.case_id}: {note}{wrong.mismatched} of {_count(wrong.elements, 'element')} of "
-        f"'{wrong.output}' differ, worst at {list(worst.index)}: expected {_text(worst.expected)}, "
-        f"got {_text(worst.got)}"
+        f"'{wrong.output}' {verb}, worst at {list(worst.index)}: {expected}got {_text(worst.got)}"
     )
 
 
