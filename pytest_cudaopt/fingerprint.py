@@ -75,6 +75,9 @@ class _Fingerprint:
         kind = type(value)
         if kind in _SCALARS:
             self._frame(kind.__name__, repr(value).encode())
+        elif kind in (tuple, frozenset):
+            # Never part of themselves; whether two equal ones are one object is the compiler's choice.
+            self._add_object(value)
         elif id(value) in self._seen:
             self._frame("seen", str(list(self._seen).index(id(value))).encode())
         else:

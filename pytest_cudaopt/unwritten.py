@@ -47,8 +47,9 @@ def _fault(kernel: Kernel, parameter: Parameter, mask: NDArray[np.bool_]) -> Ref
     index = tuple(int(i) for i in np.argwhere(mask)[0])
     name = parameter.name
     is_function = callable(kernel.reference)
+    called = "reference" if is_function else f"reference '{kernel.reference}'"
     return ReferenceFault(
-        f"reference of kernel '{kernel.name}', output '{name}'",
+        f"{called} of kernel '{kernel.name}', output '{name}'",
         expected="every element written",
         got=f"{int(np.count_nonzero(mask))} of {mask.size} left unwritten, the first at {list(index)}",
         next_step=(
