@@ -112,7 +112,8 @@ def _unwritten_note(kernel: Kernel, agreement: Agreement, outputs: Outputs) -> s
     array = outputs[wrong]
     dtype = parameter.dtype
     can_tell = dtype.itemsize >= (2 if dtype.is_float else _LEAST_INTEGER_BYTES)
-    if parameter.role is not Role.OUT or not can_tell:
+    must_write = parameter.judging.unwritten is Unwritten.ERROR
+    if parameter.role is not Role.OUT or not can_tell or not must_write:
         return ""
     unwritten = int(np.count_nonzero(pattern_at(array, poison_of(dtype))))
     return f"{unwritten} of {array.size} elements of '{wrong}' were never written" if unwritten else ""

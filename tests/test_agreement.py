@@ -84,6 +84,8 @@ OVERWRITTEN = "1 of 3 elements of 'y' were overwritten, though the reference kee
         # As the first launch found it, which is not how the second one did.
         ("kept", POISONED, POISONED, 1, WRONG_AGAIN),
         ("kept", np.array([1.0, 2.0, 5.0], np.float32), None, 2, OVERWRITTEN),
+        # Those nobody had to write are no news.
+        ("kept", np.concatenate([POISONED[:1], WRONG[1:]]), None, 1, ""),
         ("any", POISONED, RIGHT, 0, ""),
         ("any", RIGHT, None, 0, ""),
         ("any", WRONG, None, 1, ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import os
 import random
 import subprocess
@@ -33,7 +34,8 @@ def outer(x, scale=1.5):
     return helper(x) + scale
 def reference(x, y):
     y[...] = outer(x) + TABLE.sum() + math.sqrt(len(CHOICES))
-    return [value for value in range(3) if value]
+    late = lambda value: value + 1
+    return [late(value) for value in range(3) if value]
 """
 
 
@@ -68,6 +70,8 @@ def test_the_same_text_has_the_same_digest_in_any_process() -> None:
         ("+ TABLE.sum()", "- TABLE.sum()"),
         ("math.sqrt", "math.cbrt"),
         ("range(3)", "range(4)"),
+        ("value + 1", "value - 1"),
+        ("value + 1", "value + FACTOR"),
         ("return exp(x) * FACTOR", "return exp(x) / FACTOR"),
         ("from numpy import exp", "from numpy import expm1 as exp"),
         ("FACTOR = 2.0", "FACTOR = 2.5"),
@@ -184,6 +188,8 @@ def _imports_out(x: Any) -> Any:
         lambda x: open("x"),  # noqa: PTH123, SIM115 - never called
         lambda x: eval("x"),  # noqa: S307 - never called
         lambda x: getattr(np, "ran" + "dom").normal(),
+        lambda x: operator.attrgetter("random")(np).normal(),
+        lambda x: np.datetime64("now"),
         lambda x: globals()["LOG"],
         lambda x: x.__class__.__dict__,
         lambda x: Path(x).read_text(),

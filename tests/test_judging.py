@@ -175,3 +175,4 @@ def test_an_optimisation_has_a_kernel_as_its_reference(project):
         'case(n=4096, measure=True)], reference="naive.cu::naive"',
     )
     project.run("-q", "--cudaopt-device", "sim", "--optimize", "-k", "optimize").assert_outcomes(passed=1)
+    assert (project.path / "results" / "run-001" / "reference.cu").read_text() == NAIVE
