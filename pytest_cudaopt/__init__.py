@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pytest_cudaopt.dtypes import (
         bf16,
         bool_,
+        f8e4m3,
+        f8e5m2,
         f16,
         f32,
         f64,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
         u64,
     )
     from pytest_cudaopt.parameters import In, InOut, Out, Scalar, Scratch
+    from pytest_cudaopt.torch_reference import torch_reference
     from pytest_cudaopt.values import integers, normal, uniform
 
 __version__ = "0.1.0"
@@ -40,6 +43,8 @@ __all__ = [
     "bf16",
     "bool_",
     "case",
+    "f8e4m3",
+    "f8e5m2",
     "f16",
     "f32",
     "f64",
@@ -50,6 +55,7 @@ __all__ = [
     "integers",
     "kernel",
     "normal",
+    "torch_reference",
     "u8",
     "u16",
     "u32",
@@ -62,6 +68,7 @@ _HOMES = {
     "cases": ("case",),
     "declare": ("Kernel", "kernel", "work"),
     "parameters": ("In", "InOut", "Out", "Scalar", "Scratch"),
+    "torch_reference": ("torch_reference",),
     "values": ("integers", "normal", "uniform"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_cudaopt.case_request import POISON
-from pytest_cudaopt.cases import Case
+from pytest_cudaopt.accept import accept_name, bad_elements
+from pytest_cudaopt.case_request import FINITE_POISON, poison_of
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.evaluation import Comparison
-from pytest_cudaopt.outputs import Outputs
-from pytest_cudaopt.parameters import Role
-from pytest_cudaopt.validate import compare
+from pytest_cudaopt.expectation import Expectation
+from pytest_cudaopt.outputs import Outputs, pattern_at
+from pytest_cudaopt.parameters import Parameter, Role
+from pytest_cudaopt.tolerance import Unwritten, criterion
+from pytest_cudaopt.validate import FIRST_SHOWN, compare, compare_marked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 WRONG_AGAIN = "right on the first launch, wrong when launched again (its outputs held another pattern before)"
 
 
-# Of narrower integers, a value that was computed could be the pattern.
+# Of narrower integers, and of floats of one byte, a value that was computed could be the pattern.
 _LEAST_INTEGER_BYTES = 4
 
 
@@ -33,46 +39,92 @@ class Agreement:
         return all(comparison.matches for comparison in self.comparisons)
 
 
-def compare_outputs(kernel: Kernel, case: Case, expected: Outputs, outputs: Outputs) -> Agreement:
-    """Compare every output of one launch at `case` by the kernel's tolerance."""
-    comparisons = tuple(
-        compare(
-            parameter,
-            expected[parameter.name],
-            outputs[parameter.name],
-            *kernel.tolerance.for_dtype(parameter.dtype),
-        )
-        for parameter in kernel.at(case).outputs
-    )
-    return Agreement(comparisons)
+def compare_outputs(
+    kernel: Kernel, expected: Expectation, outputs: Outputs, poison: str | None = None
+) -> Agreement:
+    """Judge every output of one launch by `accept=`, or else by its tolerance.
+
+    `poison` is what outputs held before the launch, where that is not what they usually hold.
+    """
+    bad = bad_elements(kernel, expected, outputs)
+    comparisons, note = [], ""
+    for parameter in expected.arguments.parameters:
+        if not parameter.is_output:
+            continue
+        name, got = parameter.name, outputs[parameter.name]
+        if name in bad:
+            reference = expected.arrays.get(name)
+            comparisons.append(compare_marked(parameter, bad[name], reference, got, accept_name(kernel)))
+            continue
+        comparison = _compare_output(kernel, parameter, expected, got)
+        overwritten = _overwritten(parameter, expected, got, poison)
+        if overwritten is not None and overwritten.any():
+            comparison = _with_overwritten(comparison, parameter, overwritten, got)
+            count = f"{int(np.count_nonzero(overwritten))} of {got.size}"
+            note = note or f"{count} elements of '{name}' were overwritten, though the reference keeps them"
+        comparisons.append(comparison)
+    return Agreement(tuple(comparisons), note)
+
+
+def _compare_output(
+    kernel: Kernel, parameter: Parameter, expected: Expectation, got: NDArray[Any]
+) -> Comparison:
+    bounds = criterion(parameter, kernel.tolerance, expected.arguments.sizes)
+    unwritten = expected.unwritten.get(parameter.name)
+    compared = None if unwritten is None else ~unwritten
+    return compare(parameter, expected.arrays[parameter.name], got, bounds, compared)
+
+
+def _overwritten(
+    parameter: Parameter, expected: Expectation, got: NDArray[Any], poison: str | None
+) -> NDArray[np.bool_] | None:
+    """Return the elements that should be as they were before the launch, and are not."""
+    unwritten = expected.unwritten.get(parameter.name)
+    if unwritten is None or parameter.judging.unwritten is not Unwritten.KEPT:
+        return None
+    return unwritten & ~pattern_at(got, poison or poison_of(parameter.dtype))
 
 
 def compare_launches(
-    kernel: Kernel, case: Case, expected: Outputs, first: Outputs, again: Outputs | None
+    kernel: Kernel, expected: Expectation, first: Outputs, again: Outputs | None
 ) -> Agreement:
     """Compare a launch and, if it wrote anything else, the one after it, which started from another poison.
 
     An element left unwritten under a `fmaxf(y, v)`, or a counter that is not reset, may look right once.
     """
-    agreement = compare_outputs(kernel, case, expected, first)
+    agreement = compare_outputs(kernel, expected, first)
     if not agreement.holds:
-        return replace(agreement, note=_unwritten_note(kernel, case, agreement, first))
+        if agreement.note:
+            return agreement
+        return replace(agreement, note=_unwritten_note(expected, agreement, first))
     if again is None:
         return agreement
-    repeated = compare_outputs(kernel, case, expected, again)
+    repeated = compare_outputs(kernel, expected, again, FINITE_POISON)
     return agreement if repeated.holds else Agreement(repeated.comparisons, WRONG_AGAIN)
 
 
-def _unwritten_note(kernel: Kernel, case: Case, agreement: Agreement, outputs: Outputs) -> str:
+def _unwritten_note(expected: Expectation, agreement: Agreement, outputs: Outputs) -> str:
     """Say of the first wrong output how many elements nobody wrote; empty if none, or if nobody can tell."""
     wrong = next(comparison.output for comparison in agreement.comparisons if not comparison.matches)
-    parameter = next(p for p in kernel.at(case).outputs if p.name == wrong)
+    parameter = next(p for p in expected.arguments.parameters if p.name == wrong)
     array = outputs[wrong]
     dtype = parameter.dtype
-    can_tell = dtype.is_float or dtype.itemsize >= _LEAST_INTEGER_BYTES
-    if parameter.role is not Role.OUT or not can_tell:
+    can_tell = dtype.itemsize >= (2 if dtype.is_float else _LEAST_INTEGER_BYTES)
+    must_write = parameter.judging.unwritten is Unwritten.ERROR
+    if parameter.role is not Role.OUT or not can_tell or not must_write:
         return ""
-    element = np.resize(np.frombuffer(bytes.fromhex(POISON), np.uint8), dtype.itemsize)
-    elements = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, dtype.itemsize)
-    unwritten = int((elements == element).all(axis=1).sum())
+    unwritten = int(np.count_nonzero(pattern_at(array, poison_of(dtype))))
     return f"{unwritten} of {array.size} elements of '{wrong}' were never written" if unwritten else ""
+
+
+def _with_overwritten(
+    comparison: Comparison, parameter: Parameter, overwritten: NDArray[np.bool_], got: NDArray[Any]
+) -> Comparison:
+    """Add the elements that a launch should have left alone to those that are wrong."""
+    marked = compare_marked(parameter, overwritten, None, got, "")
+    return replace(
+        comparison,
+        mismatched=comparison.mismatched + marked.mismatched,
+        worst=comparison.worst or marked.worst,
+        first=(*comparison.first, *marked.first)[:FIRST_SHOWN],
+    )

@@ -129,6 +129,8 @@ def _scalar(
 ) -> np.generic:
     import numpy as np
 
+    from pytest_cudaopt.rounding import stored
+
     if parameter.is_size:
         value: Any = sizes[parameter.name]
     elif isinstance(parameter.value, Expression):
@@ -147,4 +149,4 @@ def _scalar(
                 expected=f"a {parameter.dtype}, {limits.min}..{limits.max}",
                 got=str(value),
             )
-    return cast("np.generic", np.asarray(value).astype(dtype)[()])
+    return cast("np.generic", stored(parameter.dtype, np.asarray(value))[()])

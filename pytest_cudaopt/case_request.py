@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.device import Device
+from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.parameters import Parameter, Role
@@ -28,6 +29,8 @@ from pytest_cudaopt.protocol import (
 
 # Repeated 2 bytes that are a NaN in f16, bf16, f32 and f64, no valid bool, and an unlikely integer.
 POISON = "f97f"
+# A NaN in either float of 8 bits.
+_POISON_OF_BYTES = "7f"
 # A number in each of them. An addition to a NaN in a guard zone leaves a NaN there, and so no trace.
 FINITE_POISON = "3c3c"
 # A neighbour's element, or a vector load of 16 bytes past the end, lands inside.
@@ -100,6 +103,11 @@ def check_steps(
     return (*once, Reset(FINITE_POISON), *launched, *reads)
 
 
+def poison_of(dtype: DType) -> str:
+    """Return what an array of `dtype` holds, as hex, where nothing has been written."""
+    return _POISON_OF_BYTES if dtype.is_float and dtype.itemsize == 1 else POISON
+
+
 def guarded(prepared: PreparedCase) -> list[str]:
     """Return the arrays whose guards are read: a write near an input is left to the device."""
     return [p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN]
@@ -115,7 +123,7 @@ def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> B
         element_bytes=parameter.dtype.itemsize,
         guard_bytes=guard_bytes,
         initial_file=None if file is None else str(file),
-        poison=POISON,
+        poison=poison_of(parameter.dtype),
     )
 
 

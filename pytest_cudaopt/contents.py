@@ -11,7 +11,7 @@ from pytest_cudaopt.arguments import Arguments, bind_again, case_of_draw
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceFault
-from pytest_cudaopt.reference import compute_expected
+from pytest_cudaopt.expectation import Expect, Expectation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class Contents:
 
     other: Mapping[str, Path] = field(default_factory=dict)
     held_out: Mapping[str, Path] = field(default_factory=dict)
-    expected: Mapping[str, NDArray[Any]] | None = None
+    expected: Expectation | None = None
     held_out_case: Case | None = None
     note: str = ""
     file_bytes: int = 0
@@ -47,12 +47,13 @@ class Contents:
     @property
     def held_bytes(self) -> int:
         """Memory they take: files, and the expectation."""
-        expected = self.expected or {}
-        return self.file_bytes + sum(array.nbytes for array in expected.values())
+        return self.file_bytes + (0 if self.expected is None else self.expected.nbytes)
 
 
-def draw_contents(kernel: Kernel, case: Case, bound: Arguments, folder: Path, stem: str) -> Contents:
-    """Draw and write the other contents of a case, as many as the bounds allow.
+def draw_contents(
+    kernel: Kernel, case: Case, bound: Arguments, folder: Path, stem: str, expect: Expect
+) -> Contents:
+    """Draw and write the other contents of a case, as many as the bounds allow; `expect` says what follows.
 
     What cannot be drawn, held or referenced is left out with a note: that is no fault of the kernel.
     """
@@ -71,7 +72,7 @@ def draw_contents(kernel: Kernel, case: Case, bound: Arguments, folder: Path, st
         arguments, held_out = draw(_HELD_OUT)
         if not held_out:
             return Contents()
-        expected = read_only(compute_expected(kernel, arguments))
+        expected = expect(arguments, held_out)
         other = draw(_OTHER)[1] if 2 * one_bytes <= BOTH_BYTES else {}
     except (DeclarationError, ReferenceFault, EnvironmentFault) as error:
         remove(written)
@@ -108,13 +109,6 @@ def remove(files: Iterable[Path]) -> None:
     """Remove files that may be gone already."""
     for file in files:
         file.unlink(missing_ok=True)
-
-
-def read_only(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the same arrays, which nobody can write from now on."""
-    for array in arrays.values():
-        array.setflags(write=False)
-    return arrays
 
 
 def _draws_scalars(kernel: Kernel) -> bool:

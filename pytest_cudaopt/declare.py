@@ -33,28 +33,15 @@ from pytest_cudaopt.errors import (
     why_unreadable,
 )
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.float_expressions import FloatExpression
 from pytest_cudaopt.instances import Instance, Types
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Marker, Parameter, Role
+from pytest_cudaopt.reference_source import Reference, ReferenceSource, as_reference
+from pytest_cudaopt.tolerance import Bound, Tolerance, criterion
 
-Reference = Callable[..., Any]
 _IDENTIFIER = re.compile(r"^[A-Za-z_]\w*$")
 _TOUCHED = "touched"
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """Accept `|got - expected| <= atol + rtol * |expected|`; None takes the output dtype's default."""
-
-    rtol: float | None = None
-    atol: float | None = None
-
-    def for_dtype(self, dtype: DType) -> tuple[float, float]:
-        """Return (rtol, atol) for an output of `dtype`; integers are exact unless told otherwise."""
-        return (
-            dtype.rtol if self.rtol is None else self.rtol,
-            dtype.atol if self.atol is None else self.atol,
-        )
 
 
 @dataclass(frozen=True)
@@ -119,6 +106,7 @@ class Kernel:
     types: Types = ()
     reference_sizes: tuple[str, ...] = ()
     pytestmark: list[Any] = field(default_factory=list)
+    accept: Callable[..., Any] | None = None
 
     def __setattr__(self, name: str, value: object) -> None:
         # Not `frozen=True`: pytest.mark.x(kernel) assigns `pytestmark`.
@@ -127,6 +115,13 @@ class Kernel:
         object.__setattr__(self, name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(self.reference, ReferenceSource):
+            raise DeclarationError(
+                f"kernel '{self.name}'",
+                expected="a reference that is a function, to be called",
+                got=f"the kernel {self.reference}",
+                at=self.location,
+            )
         return self.reference(*args, **kwargs)
 
     @property
@@ -259,24 +254,28 @@ def kernel(
     cases: Iterable[Case] = (),
     entry: str | None = None,
     types: Mapping[str, Iterable[DType]] | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
+    rtol: Bound | None = None,
+    atol: Bound | None = None,
     sizes: Iterable[str] = (),
     derive: Mapping[str, str] | None = None,
     launch: str | None = None,
     defines: Mapping[str, str | int] | None = None,
     options: Iterable[str] = (),
     work: Work | None = None,
-    reference: Reference | None = None,
+    reference: Callable[..., Any] | str | None = None,
+    accept: Callable[..., Any] | None = None,
     **unknown: Never,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Declare the kernel in `source`, a `.cu` file beside the module.
 
     The decorated function's parameters, in the order of the `__global__` function's, carry markers as
-    defaults; its body is the reference, unless `reference` is given. `entry` is the kernel's name where the
-    function's differs, or a pattern with sizes and `types` in it, such as `ns::attn<{head_dim}, {T}>`. What
-    stands after `*` without a default are sizes for the reference alone. Raises DeclarationError at the
-    declaration's line.
+    defaults; its body is the reference, unless `reference` is given: a callable, or another kernel
+    (`"naive.cu"`, `"naive.cu::entry"`) whose outputs are the expectation. `entry` is the kernel's name where
+    the function's differs, or a pattern with sizes and `types` in it, such as `ns::attn<{head_dim}, {T}>`.
+    What stands after `*` without a default are sizes for the reference alone. `rtol` and `atol` are for outputs of
+    floats that have none of their own: numbers, or texts over sizes such as "1e-3*sqrt(k)". `accept` gets
+    inputs and outputs by name and returns which elements of the outputs are wrong. Raises DeclarationError
+    at the declaration's line.
     """
     called_at = place_in(sys._getframe(1))
     require_source(source, called_at)
@@ -300,8 +299,8 @@ def kernel(
                 sizes=tuple(name for name in names if name not in dict(derived)),
                 derived=derived,
                 cases=instances.with_types(written, kernel_types),
-                tolerance=_tolerance(rtol, atol),
-                reference=reference or function,
+                tolerance=Tolerance.of(rtol, atol),
+                reference=function if reference is None else _reference(reference, function, at),
                 launch=None if launch is None else LaunchRule.parse(launch),
                 defines=tuple((name, str(value)) for name, value in (defines or {}).items()),
                 options=tuple(options),
@@ -310,6 +309,7 @@ def kernel(
                 types=kernel_types,
                 reference_sizes=reference_sizes(function),
                 pytestmark=list(getattr(function, "pytestmark", [])),
+                accept=_accept(accept),
             )
             _validate(declared, written)
         except CudaoptError as error:
@@ -376,11 +376,18 @@ def _sizes(parameters: tuple[Parameter, ...], extra: tuple[str, ...]) -> tuple[s
     return tuple(dict.fromkeys([*names, *extra]))
 
 
-def _tolerance(rtol: float | None, atol: float | None) -> Tolerance:
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if value is not None and not (isinstance(value, int | float) and 0 <= value < float("inf")):
-            raise DeclarationError(f"{name}=", expected="a finite number >= 0", got=repr(value))
-    return Tolerance(rtol, atol)
+def _reference(given: object, function: Callable[..., Any], at: SourceLocation) -> Reference:
+    return as_reference(given, Path(at.file).parent, function.__name__)
+
+
+def _accept(given: object) -> Callable[..., Any] | None:
+    if given is None or callable(given):
+        return given
+    raise DeclarationError(
+        "accept=",
+        expected="a function of inputs and outputs that returns which elements are wrong",
+        got=repr(given),
+    )
 
 
 def _validate(declared: Kernel, written: tuple[Case, ...]) -> None:
@@ -408,6 +415,7 @@ def _validate(declared: Kernel, written: tuple[Case, ...]) -> None:
     for name, part in (("flops", declared.work.flops), ("bytes", declared.work.bytes)):
         if part is not None:
             _require_known(f"work({name}=)", part, known)
+    _require_known_tolerances(declared, known)
     if not any(parameter.is_output for parameter in declared.parameters):
         raise DeclarationError("parameters", expected="at least one Out or InOut", got="none")
     if not declared.cases:
@@ -419,6 +427,7 @@ def _validate(declared: Kernel, written: tuple[Case, ...]) -> None:
         require_sizes(f"cases[{number}]", one, dict.fromkeys(declared.sizes))
         _require_new(f"cases[{number}]", one, written[:number])
     for number, one in enumerate(declared.cases):
+        _require_tolerances(declared, number)
         _require_new("cases", one, declared.cases[:number])
 
 
@@ -433,7 +442,32 @@ def _require_new(what: str, one: Case, others: tuple[Case, ...]) -> None:
         )
 
 
-def _require_known(what: str, expression: Expression, known: set[str]) -> None:
+def _require_known_tolerances(declared: Kernel, known: set[str]) -> None:
+    own = ((f" of '{p.name}'", p.judging.tolerance) for p in declared.parameters)
+    for whose, tolerance in (("", declared.tolerance), *own):
+        for name, bound in (("rtol", tolerance.rtol), ("atol", tolerance.atol)):
+            if bound is not None:
+                _require_known(f"{name}{whose}: '{bound}'", bound, known)
+
+
+def _require_tolerances(declared: Kernel, number: int) -> None:
+    """Refuse a case at which a tolerance is no number."""
+    one = declared.cases[number]
+    for parameter in declared.parameters:
+        if not parameter.is_output:
+            continue
+        try:
+            criterion(parameter, declared.tolerance, declared.all_sizes(one))
+        except DeclarationError as error:
+            raise DeclarationError(
+                f"cases[{number}] ({one}): {error.what}",
+                expected=error.expected,
+                got=error.got,
+                next_step=error.next_step,
+            ) from error
+
+
+def _require_known(what: str, expression: Expression | FloatExpression, known: set[str]) -> None:
     if unknown := sorted(expression.names - known):
         raise DeclarationError(
             what,

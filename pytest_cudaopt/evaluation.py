@@ -106,10 +106,13 @@ class Resources:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """One element that is wrong; `relative` and `ulp` are None where they mean nothing."""
+    """One element that is wrong; `relative` and `ulp` are None where they mean nothing.
+
+    `expected` is None where no reference says it.
+    """
 
     index: tuple[int, ...]
-    expected: float | int | bool
+    expected: float | int | bool | None
     got: float | int | bool
     absolute: float | None
     relative: float | None
@@ -118,7 +121,10 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One output against its reference. `worst` is the element furthest beyond its tolerance."""
+    """One output against its reference, or as the function `judged_by` found it.
+
+    `worst` is the element furthest beyond its tolerance.
+    """
 
     output: str
     elements: int
@@ -128,6 +134,8 @@ class Comparison:
     worst: Mismatch | None = None
     first: tuple[Mismatch, ...] = ()
     max_absolute: float = 0.0
+    ulp: float = 0.0
+    judged_by: str = ""
 
     @property
     def matches(self) -> bool:

@@ -18,6 +18,7 @@ from pytest_cudaopt.contents import Contents, remove
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Latency, Plan
+from pytest_cudaopt.expectation import Expectation
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.gpu_state import doubts
 from pytest_cudaopt.launch import LaunchConfiguration
@@ -38,7 +39,7 @@ class TimedOutputs:
     """
 
     outputs: Mapping[str, NDArray[Any]]
-    expected: Mapping[str, NDArray[Any]]
+    expected: Expectation
     unseen: bool
     inputs: Case | None = None
 

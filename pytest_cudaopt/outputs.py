@@ -13,6 +13,7 @@ from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import Request
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 Outputs = Mapping[str, "NDArray[Any]"]
@@ -53,6 +54,17 @@ def empty_outputs(prepared: PreparedCase) -> Outputs:
 
     shapes = prepared.arguments.shapes
     return {p.name: np.empty(shapes[p.name], dtype=p.dtype.numpy) for p in _written(prepared)}
+
+
+def pattern_at(array: NDArray[Any], pattern: str) -> NDArray[np.bool_]:
+    """Return which elements hold nothing but `pattern`, bytes as hex that are repeated."""
+    import numpy as np
+
+    size = array.dtype.itemsize
+    element = np.resize(np.frombuffer(bytes.fromhex(pattern), np.uint8), size)
+    raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, size)
+    holds: NDArray[np.bool_] = (raw == element).all(axis=1).reshape(array.shape)
+    return holds
 
 
 def _written(prepared: PreparedCase) -> list[Parameter]:

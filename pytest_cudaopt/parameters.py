@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt import expressions
 from pytest_cudaopt.dtypes import DType, TypeName
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.tolerance import STRICT, Bound, Judging, Tolerance, require_judgeable
 from pytest_cudaopt.values import ValueCallable, ValueSource, as_source, default_source
+
+if TYPE_CHECKING:
+    import numpy as np
+
+STORED = "stored"
+ORACLES = ("float64", STORED)
 
 
 class Role(StrEnum):
@@ -37,6 +45,8 @@ class Marker:
     values: ValueSource | None = None
     value: float | Expression | None = None
     exact: bool = False
+    judging: Judging = STRICT
+    oracle: str = "float64"
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,8 @@ class Parameter:
     values: ValueSource | None
     value: float | Expression | None
     exact: bool
+    judging: Judging = STRICT
+    oracle: str = "float64"
 
     @classmethod
     def named(cls, name: str, marker: Marker) -> Parameter:
@@ -62,6 +74,8 @@ class Parameter:
             values=marker.values,
             value=marker.value,
             exact=marker.exact,
+            judging=marker.judging,
+            oracle=marker.oracle,
         )
 
     def at(self, types: Mapping[str, DType]) -> Parameter:
@@ -93,6 +107,11 @@ class Parameter:
         return self.role in (Role.IN, Role.INOUT)
 
     @property
+    def oracle_dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype in which the reference gets and gives the array."""
+        return self.dtype.numpy if self.oracle == STORED else self.dtype.oracle
+
+    @property
     def cuda_types(self) -> tuple[str, ...]:
         """The C++ types the kernel's parameter may have, the usual one first."""
         if not self.is_array:
@@ -103,17 +122,39 @@ class Parameter:
         return pointers
 
 
-def In(dtype: DType | str, *shape: str | int, values: ValueSource | ValueCallable | None = None) -> Marker:
+def In(
+    dtype: DType | str,
+    *shape: str | int,
+    values: ValueSource | ValueCallable | None = None,
+    oracle: str = "float64",
+) -> Marker:
     """Mark an array the kernel only reads; `shape` holds sizes, numbers or expressions.
 
-    A text as `dtype`, here and in every marker, names one of the kernel's `types=`.
+    A text as `dtype`, here and in every marker, names one of the kernel's `types=`. The reference gets floats
+    as float64; with `oracle="stored"` in the stored dtype.
     """
-    return _array(Role.IN, dtype, shape, values=values)
+    return _array(Role.IN, dtype, shape, values=values, oracle=oracle)
 
 
-def Out(dtype: DType | str, *shape: str | int, exact: bool = False) -> Marker:
-    """Mark an array the kernel writes completely; `exact` compares bit for bit."""
-    return _array(Role.OUT, dtype, shape, exact=exact)
+def Out(
+    dtype: DType | str,
+    *shape: str | int,
+    exact: bool = False,
+    rtol: Bound | None = None,
+    atol: Bound | None = None,
+    ulp: float | None = None,
+    unwritten: str = "error",
+    oracle: str = "float64",
+) -> Marker:
+    """Mark an array the kernel writes completely; `exact` compares bit for bit.
+
+    `rtol`, `atol` and `ulp` (units in the last place of the stored dtype) win over the kernel's and the
+    dtype's tolerance; the widest of them counts. What the reference leaves `unwritten` is an "error" of its,
+    must be "kept" as it was, or may be "any".
+    """
+    tolerance = Tolerance.of(rtol, atol, ulp)
+    judging = require_judgeable(dtype, exact, tolerance, unwritten, is_written_whole=True)
+    return _array(Role.OUT, dtype, shape, exact=exact, judging=judging, oracle=oracle)
 
 
 def InOut(
@@ -121,9 +162,16 @@ def InOut(
     *shape: str | int,
     values: ValueSource | ValueCallable | None = None,
     exact: bool = False,
+    rtol: Bound | None = None,
+    atol: Bound | None = None,
+    ulp: float | None = None,
+    unwritten: str = "error",
+    oracle: str = "float64",
 ) -> Marker:
-    """Mark an array the kernel reads and updates."""
-    return _array(Role.INOUT, dtype, shape, values=values, exact=exact)
+    """Mark an array the kernel reads and updates; judged as an Out is."""
+    tolerance = Tolerance.of(rtol, atol, ulp)
+    judging = require_judgeable(dtype, exact, tolerance, unwritten, is_written_whole=False)
+    return _array(Role.INOUT, dtype, shape, values=values, exact=exact, judging=judging, oracle=oracle)
 
 
 def Scratch(dtype: DType | str, *shape: str | int) -> Marker:
@@ -163,6 +211,8 @@ def _array(
     *,
     values: ValueSource | ValueCallable | None = None,
     exact: bool = False,
+    judging: Judging = STRICT,
+    oracle: str = "float64",
 ) -> Marker:
     dtype = _dtype(role.value.capitalize(), dtype)
     if not shape:
@@ -171,11 +221,18 @@ def _array(
             expected="at least one extent, such as 'n' or 1",
             got="no shape",
         )
+    if oracle not in ORACLES:
+        raise DeclarationError(
+            "oracle=",
+            expected=f"one of {', '.join(ORACLES)}",
+            got=repr(oracle),
+            next_step="'stored' hands the reference the array in its stored dtype",
+        )
     source: ValueSource | None = None
     if role in (Role.IN, Role.INOUT):
         source = _source(dtype, values)
     extents = tuple(expressions.parse(extent) for extent in shape)
-    return Marker(role, dtype, extents, values=source, exact=exact)
+    return Marker(role, dtype, extents, values=source, exact=exact, judging=judging, oracle=oracle)
 
 
 def _source(dtype: DType, values: ValueSource | ValueCallable | None) -> ValueSource | None:

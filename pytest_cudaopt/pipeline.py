@@ -97,7 +97,7 @@ class _Judge:
         result = run(prepared, compiled, launch, self.device, self.plan.budget)
         if result.fault is not None or result.outputs is None:
             return self._faulty(case, result.fault, launch)
-        agreement = compare_launches(self.kernel, case, expected, result.outputs, result.outputs_again)
+        agreement = compare_launches(self.kernel, expected, result.outputs, result.outputs_again)
         passed = CaseOutcome(
             case, self._id(case), CaseStatus.PASSED, launch, agreement.comparisons, counters=result.counters
         )
@@ -133,7 +133,7 @@ class _Judge:
         timed = measured.timed
         if timed is None:
             return self._if_plausible(checked, measured.latency)
-        agreement = compare_outputs(self.kernel, checked.case, timed.expected, timed.outputs)
+        agreement = compare_outputs(self.kernel, timed.expected, timed.outputs)
         if agreement.holds:
             return self._if_plausible(checked, measured.latency)
         unseen = ", on inputs it had not seen," if timed.unseen else ""
@@ -220,10 +220,11 @@ def _blame(outcome: CaseOutcome) -> str:
     if wrong is None or wrong.worst is None:
         return f"case {outcome.case_id}: {note}{outcome.status}"
     worst = wrong.worst
+    verb = f"are wrong by {wrong.judged_by}" if wrong.judged_by else "differ"
+    expected = "" if worst.expected is None else f"expected {_text(worst.expected)}, "
     return (
         f"case {outcome.case_id}: {note}{wrong.mismatched} of {_count(wrong.elements, 'element')} of "
-        f"'{wrong.output}' differ, worst at {list(worst.index)}: expected {_text(worst.expected)}, "
-        f"got {_text(worst.got)}"
+        f"'{wrong.output}' {verb}, worst at {list(worst.index)}: {expected}got {_text(worst.got)}"
     )
 
 

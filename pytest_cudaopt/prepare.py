@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from pytest_cudaopt.arguments import Arguments, bind, needed_bytes
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.contents import (
     Contents,
     draw_contents,
-    read_only,
     remove,
     without_contents,
     write_arrays,
@@ -24,11 +23,10 @@ from pytest_cudaopt.contents import (
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault
+from pytest_cudaopt.expectation import Expect, Expectation
 from pytest_cudaopt.instances import Instance
-from pytest_cudaopt.reference import compute_expected
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from pytest_cudaopt.reference_cache import cached_expectation
+from pytest_cudaopt.reference_source import ReferenceSource
 
 _KEPT_BYTES = 1 << 29
 _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
@@ -38,7 +36,7 @@ _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 class PreparedCase:
     """Bound arguments of one case, and the files that hold the arrays' initial contents.
 
-    Files of the case lie in `folder`, and their names begin with `stem`.
+    Files of the case lie in `folder`, and their names begin with `stem`. `expect` asks the reference.
     """
 
     kernel: Kernel
@@ -47,6 +45,7 @@ class PreparedCase:
     files: dict[str, Path]
     folder: Path
     stem: str
+    expect: Expect
 
     @cached_property
     def instance(self) -> Instance:
@@ -54,9 +53,9 @@ class PreparedCase:
         return self.kernel.at(self.case)
 
     @cached_property
-    def expected(self) -> dict[str, NDArray[Any]]:
+    def expected(self) -> Expectation:
         """What the reference says, read-only; raises ReferenceFault. Computed at the first use."""
-        return read_only(compute_expected(self.kernel, self.arguments))
+        return self.expect(self.arguments, {})
 
     @cached_property
     def contents(self) -> Contents:
@@ -64,7 +63,7 @@ class PreparedCase:
         needed, available = needed_bytes(self.kernel, self.case), _available_bytes()
         if available is not None and needed > available:
             return without_contents(f"another needs {needed / 1e9:.1f} GB of memory")
-        return draw_contents(self.kernel, self.case, self.arguments, self.folder, self.stem)
+        return draw_contents(self.kernel, self.case, self.arguments, self.folder, self.stem, self.expect)
 
     @property
     def output_elements(self) -> int:
@@ -78,7 +77,7 @@ class PreparedCase:
         shapes = self.arguments.shapes
         inputs = sum(array.nbytes for array in self.arguments.arrays.values())
         expected = sum(
-            math.prod(shapes[parameter.name]) * parameter.dtype.oracle.itemsize
+            math.prod(shapes[parameter.name]) * parameter.oracle_dtype.itemsize
             for parameter in self.instance.outputs
         )
         return 2 * inputs + expected + (self._drawn.held_bytes if self._drawn is not None else 0)
@@ -123,7 +122,29 @@ def _prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
     arguments = bind(kernel, case)
     stem = device.new_request("inputs").nonce
     files = write_arrays(arguments.arrays, device.scratch, stem)
-    return PreparedCase(kernel, case, arguments, files, device.scratch, stem)
+    expect = _expect(kernel, case, files, device)
+    return PreparedCase(kernel, case, arguments, files, device.scratch, stem, expect)
+
+
+def _expect(kernel: Kernel, case: Case, files: Mapping[str, Path], device: Device) -> Expect:
+    """Return what asks the reference: a function of the user's, or a kernel that runs on the same device."""
+    if not isinstance(kernel.reference, ReferenceSource):
+        return lambda arguments, _: cached_expectation(kernel, arguments)
+    # What is kept for a device must not keep the device.
+    known = ref(device)
+
+    def run(arguments: Arguments, changed: Mapping[str, Path]) -> Expectation:
+        # Loaded here, since what it runs is prepared by this module.
+        from pytest_cudaopt.kernel_reference import run_reference
+
+        device = known()
+        assert device is not None  # noqa: S101 - whoever asks was handed the case by its device
+        prepared = PreparedCase(
+            kernel, case, arguments, {**files, **changed}, device.scratch, "reference", run
+        )
+        return run_reference(prepared, device)
+
+    return run
 
 
 def _require_memory(kernel: Kernel, case: Case) -> None:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pytest_cudaopt.errors import ReferenceFault
+from pytest_cudaopt.expectation import Expectation, read_only
 from pytest_cudaopt.parameters import Role
+from pytest_cudaopt.reference_call import as_numpy, call, returned_by_name
+from pytest_cudaopt.rounding import stored
+from pytest_cudaopt.unwritten import settle
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from pytest_cudaopt.arguments import Arguments
     from pytest_cudaopt.declare import Kernel
     from pytest_cudaopt.parameters import Parameter
 
-Expected = Mapping[str, "NDArray[Any]"]
+_WHAT = "reference"
 
 
-def compute_expected(kernel: Kernel, arguments: Arguments) -> dict[str, NDArray[Any]]:
+def compute_expected(kernel: Kernel, arguments: Arguments) -> Expectation:
     """Run the reference and return each Out and InOut array: float64 for floats, else the stored dtype.
 
     The reference gets read-only inputs (floats as float64 copies) and writable outputs; it may also return
@@ -31,71 +34,72 @@ def compute_expected(kernel: Kernel, arguments: Arguments) -> dict[str, NDArray[
     suspicious = [
         parameter
         for parameter in arguments.parameters
-        if parameter.role is Role.OUT and _holds_fill(first[parameter.name], parameter, 0)
+        if parameter.role is Role.OUT and _is_fill(first[parameter.name], parameter, 0).any()
     ]
+    masks: dict[str, NDArray[np.bool_]] = {}
     if suspicious:
         second = _run(kernel, arguments, fill=1)
-        for parameter in suspicious:
-            _require_written(kernel, parameter, first[parameter.name], second[parameter.name])
-    return first
+        masks = {p.name: _is_fill(first[p.name], p, 0) & _is_fill(second[p.name], p, 1) for p in suspicious}
+    return read_only(arguments, *settle(kernel, first, masks))
+
+
+def plain_scalars(arguments: Arguments) -> dict[str, float | int | bool]:
+    """Return the scalars as a reference gets them: Python's own numbers."""
+    return {
+        p.name: float(scalar) if p.dtype.is_float else scalar.item()
+        for p in arguments.parameters
+        if not p.is_array and (scalar := arguments.scalars[p.name]) is not None
+    }
+
+
+def input_array(parameter: Parameter, arguments: Arguments) -> NDArray[Any]:
+    """Return a copy of an array's initial contents as a reference gets it, read-only if it is an input."""
+    array = np.array(arguments.arrays[parameter.name], dtype=parameter.oracle_dtype)
+    array.setflags(write=parameter.role is not Role.IN)
+    return array
 
 
 def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[Any]]:
-    import numpy as np
-
     given: dict[str, Any] = {name: arguments.sizes[name] for name in kernel.reference_sizes}
+    given |= plain_scalars(arguments)
     outputs: dict[str, NDArray[Any]] = {}
     for parameter in arguments.parameters:
         if not parameter.is_array:
-            given[parameter.name] = _plain(arguments.scalars[parameter.name], parameter)
             continue
         if parameter.has_contents:
-            array = np.array(arguments.arrays[parameter.name], dtype=parameter.dtype.oracle)
+            array = input_array(parameter, arguments)
         else:
             shape = arguments.shapes[parameter.name]
-            array = np.full(shape, _fill_value(parameter, fill), dtype=parameter.dtype.oracle)
-        array.setflags(write=parameter.role is not Role.IN)
+            array = np.full(shape, _fill_value(parameter, fill), dtype=parameter.oracle_dtype)
         given[parameter.name] = array
         if parameter.is_output:
             outputs[parameter.name] = array
-    try:
-        # A reference may overflow or divide by zero on purpose; its values are judged, not its warnings.
-        with np.errstate(all="ignore"):
-            returned = kernel.reference(**given)
-    except (Exception, SystemExit) as error:
-        # A user's function may raise anything, or try to leave; it is reported, not obeyed.
-        raise ReferenceFault(
-            f"reference of kernel '{kernel.name}'",
-            expected="no exception",
-            got=f"{type(error).__name__}: {error}\n{_user_traceback(error)}",
-            at=kernel.location,
-        ) from error
-    return _collect(kernel, outputs, returned)
+    if not callable(kernel.reference):
+        raise TypeError(f"{kernel.reference!r} is no function")
+    return _collect(kernel, arguments, outputs, call(kernel, _WHAT, kernel.reference, given))
 
 
-def _collect(kernel: Kernel, outputs: dict[str, NDArray[Any]], returned: object) -> dict[str, NDArray[Any]]:
-
+def _collect(
+    kernel: Kernel, arguments: Arguments, outputs: dict[str, NDArray[Any]], returned: object
+) -> dict[str, NDArray[Any]]:
     if returned is None:
         return outputs
     names = list(outputs)
-    if isinstance(returned, Mapping):
-        values = dict(returned)
-    elif isinstance(returned, tuple):
-        values = dict(zip(names, returned, strict=False)) if len(returned) == len(names) else {}
-    else:
-        values = {names[0]: returned} if len(names) == 1 else {}
-    if set(values) != set(names):
+    expected = f"None or the outputs {', '.join(names)}"
+    values = returned_by_name(kernel, _WHAT, names, returned, expected)
+    if len(values) < len(names):
         raise ReferenceFault(
-            f"reference of kernel '{kernel.name}'",
-            expected=f"None or the outputs {', '.join(names)}",
+            f"{_WHAT} of kernel '{kernel.name}'",
+            expected=expected,
             got=f"{type(returned).__name__} returned",
             at=kernel.location,
         )
+    parameters = {parameter.name: parameter for parameter in arguments.parameters}
     for name, value in values.items():
-        array = _converted(kernel, name, value, outputs[name].dtype)
+        array = _converted(kernel, parameters[name], value)
         if array.shape != outputs[name].shape:
             raise ReferenceFault(
-                f"reference of kernel '{kernel.name}', output '{name}'",
+                f"{_WHAT} of kernel '{kernel.name}', output '{name}'",
                 expected=f"shape {outputs[name].shape}",
                 got=f"shape {array.shape}",
                 at=kernel.location,
@@ -104,59 +108,36 @@ def _collect(kernel: Kernel, outputs: dict[str, NDArray[Any]], returned: object)
     return outputs
 
 
-def _converted(kernel: Kernel, name: str, value: object, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _converted(kernel: Kernel, parameter: Parameter, value: object) -> NDArray[Any]:
     """Return `value` as an array of real numbers; NumPy alone would drop an imaginary part."""
-    import numpy as np
-
-    array = np.asarray(value)
+    array = as_numpy(value)
     # V: ml_dtypes' own types.
     if array.dtype.kind not in "biufV":
         raise ReferenceFault(
-            f"reference of kernel '{kernel.name}', output '{name}'",
+            f"{_WHAT} of kernel '{kernel.name}', output '{parameter.name}'",
             expected="an array of real numbers",
             got=f"dtype {array.dtype}",
             at=kernel.location,
         )
+    dtype = parameter.oracle_dtype
+    if dtype == parameter.dtype.numpy:
+        return stored(parameter.dtype, array)
     return array.astype(dtype)
 
 
-def _require_written(kernel: Kernel, parameter: Parameter, first: NDArray[Any], second: NDArray[Any]) -> None:
-    import numpy as np
-
-    unwritten = _is_fill(first, parameter, 0) & _is_fill(second, parameter, 1)
-    count = int(np.count_nonzero(unwritten))
-    if count:
-        index = tuple(int(i) for i in np.argwhere(unwritten)[0])
-        raise ReferenceFault(
-            f"reference of kernel '{kernel.name}', output '{parameter.name}'",
-            expected="every element written",
-            got=f"{count} of {first.size} left unwritten, the first at {list(index)}",
-            next_step=f"Assign in place: {parameter.name}[...] = ..., or return the array",
-            at=kernel.location,
-        )
-
-
 def _fill_value(parameter: Parameter, fill: int) -> Any:
-    if parameter.dtype.is_float:
-        return (-1.2345678901234567e33, 7.6543210987654321e31)[fill]
+    """Return what outputs are filled with: a value no reference is likely to write twice."""
     if parameter.dtype.kind == "bool":
         return bool(fill)
-    return (85, 42)[fill]
+    if not parameter.dtype.is_float:
+        return (85, 42)[fill]
+    if parameter.oracle_dtype.itemsize > 2:
+        return (-1.2345678901234567e33, 7.6543210987654321e31)[fill]
+    # Exact in every float type, and far from what is computed in most.
+    return (-49152.0, 28672.0)[fill] if parameter.dtype.largest > 5e4 else (-384.0, 208.0)[fill]
 
 
-def _is_fill(array: NDArray[Any], parameter: Parameter, fill: int) -> NDArray[Any]:
-    equal: NDArray[Any] = array == _fill_value(parameter, fill)
+def _is_fill(array: NDArray[Any], parameter: Parameter, fill: int) -> NDArray[np.bool_]:
+    value = np.asarray(_fill_value(parameter, fill)).astype(array.dtype)
+    equal: NDArray[np.bool_] = array == value
     return equal
-
-
-def _holds_fill(array: NDArray[Any], parameter: Parameter, fill: int) -> bool:
-    return bool(_is_fill(array, parameter, fill).any())
-
-
-def _plain(scalar: Any, parameter: Parameter) -> Any:
-    return float(scalar) if parameter.dtype.is_float else scalar.item()
-
-
-def _user_traceback(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    return "".join(traceback.format_list(frames)).rstrip()

@@ -155,7 +155,8 @@ def _headline(evaluation: Evaluation, failed: Sequence[CaseOutcome]) -> str:
     if wrong:
         outcome, worst = wrong[0]
         note = f"{outcome.note}: " if outcome.note else ""
-        return f"{note}{worst.output}: {_mismatch_share(worst)} differ from the reference"
+        judged = f"are wrong by {worst.judged_by}" if worst.judged_by else "differ from the reference"
+        return f"{note}{worst.output}: {_mismatch_share(worst)} {judged}"
     return evaluation.reason or f"kernel '{evaluation.kernel}' was not accepted"
 
 
@@ -208,13 +209,10 @@ def _outcome_lines(outcome: CaseOutcome, evaluation: Evaluation, source: Compile
 
 
 def _comparison_lines(comparison: Comparison) -> list[str]:
-    accepted = (
-        "exactly equal"
-        if comparison.rtol == comparison.atol == 0
-        else f"|got - expected| <= {comparison.atol:g} + {comparison.rtol:g} * |expected|"
-    )
+    accepted = _accepted_text(comparison)
+    verb = "are wrong" if comparison.judged_by else "differ"
     lines = [
-        f"  {'output':<9} {comparison.output}: {_mismatch_share(comparison)} differ",
+        f"  {'output':<9} {comparison.output}: {_mismatch_share(comparison)} {verb}",
         f"  {'accepted':<9} {accepted}",
     ]
     if comparison.worst is not None:
@@ -225,6 +223,17 @@ def _comparison_lines(comparison: Comparison) -> list[str]:
     return lines
 
 
+def _accepted_text(comparison: Comparison) -> str:
+    if comparison.judged_by:
+        return f"what {comparison.judged_by} does not call wrong"
+    bounds = []
+    if comparison.rtol or comparison.atol:
+        bounds.append(f"{comparison.atol:g} + {comparison.rtol:g} * |expected|")
+    if comparison.ulp:
+        bounds.append(f"{comparison.ulp:g} ulp")
+    return f"|got - expected| <= {' or '.join(bounds)}" if bounds else "exactly equal"
+
+
 def _mismatch_share(comparison: Comparison) -> str:
     share = 100 * comparison.mismatched / comparison.elements
     return f"{comparison.mismatched} of {comparison.elements} elements ({share:.3g} %)"
@@ -232,7 +241,8 @@ def _mismatch_share(comparison: Comparison) -> str:
 
 def _mismatch_text(output: str, mismatch: Mismatch) -> str:
     index = ", ".join(str(i) for i in mismatch.index)
-    parts = [f"{output}[{index}]: expected {_number(mismatch.expected)}, got {_number(mismatch.got)}"]
+    expected = "" if mismatch.expected is None else f"expected {_number(mismatch.expected)}, "
+    parts = [f"{output}[{index}]: {expected}got {_number(mismatch.got)}"]
     if mismatch.absolute is not None:
         parts.append(f"abs {mismatch.absolute:.3g}")
     if mismatch.relative is not None:

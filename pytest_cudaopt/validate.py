@@ -11,6 +11,8 @@ import numpy as np
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.evaluation import Comparison, Mismatch
 from pytest_cudaopt.parameters import Parameter
+from pytest_cudaopt.rounding import round_to, spacing
+from pytest_cudaopt.tolerance import Criterion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,25 +27,27 @@ def compare(
     parameter: Parameter,
     expected: NDArray[Any],
     got: NDArray[Any],
-    rtol: float,
-    atol: float,
-    exact: bool | None = None,
+    criterion: Criterion,
+    compared: NDArray[np.bool_] | None = None,
 ) -> Comparison:
-    """Compare `got`, in the stored dtype, with `expected`, float64 for floats and the stored dtype else.
+    """Compare `got`, in the stored dtype, with `expected`, float64 for floats or the stored dtype.
 
-    A value is accepted if some number within `atol + rtol * |expected|` of the reference rounds to it, so
-    the correctly rounded reference always is, and a reference beyond the dtype's range asks for infinity.
-    NaN must meet NaN, an infinity the same infinity. `exact` (default: the parameter's) asks for the bits
-    of the rounded reference, any NaN for a NaN. A bool must be stored as 0 or 1.
+    A value is accepted if some number within `atol + rtol * |expected|`, or `ulp` units in the last place, of
+    the reference rounds to it, so the correctly rounded reference always is, and a reference beyond the
+    dtype's range asks for infinity, or for the largest number of a type that saturates. NaN must meet NaN, an
+    infinity the same infinity. `exact` asks for the bits of the rounded reference, any NaN for a NaN. A bool
+    must be stored as 0 or 1. Where `compared` is False, anything is accepted.
     """
     if expected.shape != got.shape:
         raise ValueError(f"{parameter.name}: expected shape {expected.shape}, got {got.shape}")
-    rule = _Rule(parameter.dtype, rtol, atol, parameter.exact if exact is None else exact)
+    rule = _Rule(parameter.dtype, criterion)
     flat_expected, flat_got = expected.reshape(-1), got.reshape(-1)
+    chosen = None if compared is None else compared.reshape(-1)
     tally = _Tally()
     for start in range(0, flat_got.size, _CHUNK):
         end = start + _CHUNK
-        tally.add(start, *rule.judge(flat_expected[start:end], flat_got[start:end]))
+        wrong = rule.judge(flat_expected[start:end], flat_got[start:end])
+        tally.add(start, *(wrong if chosen is None else _within(chosen[start:end], *wrong)))
 
     def describe(position: int) -> Mismatch:
         index = tuple(int(i) for i in np.unravel_index(position, got.shape))
@@ -53,34 +57,49 @@ def compare(
         output=parameter.name,
         elements=int(got.size),
         mismatched=tally.count,
-        rtol=0.0 if rule.exact else rtol,
-        atol=0.0 if rule.exact else atol,
+        rtol=0.0 if criterion.exact else criterion.rtol,
+        atol=0.0 if criterion.exact else criterion.atol,
+        ulp=0.0 if criterion.exact else criterion.ulp,
         worst=None if tally.worst is None else describe(tally.worst),
         first=tuple(describe(position) for position in tally.first),
         max_absolute=tally.max_absolute,
     )
 
 
-def round_to(dtype: DType, values: NDArray[np.float64]) -> NDArray[Any]:
-    """Round float64 `values` to a float `dtype`, to nearest even, once; too large becomes infinite."""
-    with np.errstate(over="ignore", under="ignore"):
-        if dtype.name != "bf16":
-            return values.astype(dtype.numpy)
-        # ml_dtypes goes through float32 and so rounds twice. Rounding to odd first makes that harmless:
-        # truncate, and let the last bit say that something was cut off.
-        single = values.astype(np.float32)
-        bits = single.view(np.uint32)
-        bits -= np.abs(single.astype(np.float64)) > np.abs(values)
-        bits |= single.astype(np.float64) != values
-        return single.astype(dtype.numpy)
+def compare_marked(
+    parameter: Parameter,
+    wrong: NDArray[np.bool_],
+    expected: NDArray[Any] | None,
+    got: NDArray[Any],
+    judged_by: str,
+) -> Comparison:
+    """Report the elements that somebody else found wrong, with what the reference says where it does."""
+    positions = np.flatnonzero(wrong)
+    first = tuple(
+        _mismatch(
+            tuple(int(i) for i in np.unravel_index(position, got.shape)),
+            None if expected is None else expected.reshape(-1)[position],
+            got.reshape(-1)[position : position + 1],
+            parameter.dtype,
+        )
+        for position in positions[:FIRST_SHOWN]
+    )
+    return Comparison(
+        output=parameter.name,
+        elements=int(got.size),
+        mismatched=int(positions.size),
+        rtol=0.0,
+        atol=0.0,
+        worst=first[0] if first else None,
+        first=first,
+        judged_by=judged_by,
+    )
 
 
 @dataclass(frozen=True)
 class _Rule:
     dtype: DType
-    rtol: float
-    atol: float
-    exact: bool
+    criterion: Criterion
 
     def judge(
         self, expected: NDArray[Any], got: NDArray[Any]
@@ -89,7 +108,9 @@ class _Rule:
         with np.errstate(all="ignore"):
             if not self.dtype.is_float:
                 return self._judge_integers(expected, got)
-            if self.exact:
+            # Exact: a reference may give the stored dtype itself.
+            expected = expected.astype(np.float64, copy=False)
+            if self.criterion.exact:
                 return self._judge_bits(expected, got)
             return self._judge_floats(expected, got)
 
@@ -100,8 +121,10 @@ class _Rule:
         distance -= expected
         np.abs(distance, out=distance)
         tolerance = np.abs(expected)
-        tolerance *= self.rtol
-        tolerance += self.atol
+        tolerance *= self.criterion.rtol
+        tolerance += self.criterion.atol
+        if self.criterion.ulp:
+            np.fmax(tolerance, self.criterion.ulp * spacing(self.dtype, expected), out=tolerance)
         largest = _largest_finite(distance)
         # An infinite reference must not make every value acceptable.
         np.minimum(tolerance, _MOST, out=tolerance)
@@ -123,7 +146,8 @@ class _Rule:
         )
         both_nan = np.isnan(expected) & np.isnan(wide)
         between = np.isfinite(expected) & (low <= wide) & (wide <= high)
-        accepted: NDArray[np.bool_] = both_nan | (wide == middle) | between
+        # Types that saturate may hold infinities, which conversions can be told to give.
+        accepted: NDArray[np.bool_] = both_nan | (wide == middle) | (wide == expected) | between
         return accepted
 
     def _judge_bits(
@@ -149,10 +173,22 @@ class _Rule:
         unsigned = np.dtype(f"uint{self.dtype.bits}")
         distance = np.where(have > want, have - want, want - have).astype(unsigned).astype(np.float64)
         tolerance = np.zeros_like(distance)
-        if not self.exact and self.dtype.kind != "bool":
-            tolerance = self.atol + self.rtol * np.abs(want.astype(np.float64))
+        if not self.criterion.exact and self.dtype.kind != "bool":
+            tolerance = self.criterion.atol + self.criterion.rtol * np.abs(want.astype(np.float64))
         wrong = distance > tolerance
         return differ[wrong], distance[wrong], tolerance[wrong], _largest_finite(distance)
+
+
+def _within(
+    compared: NDArray[np.bool_],
+    wrong: NDArray[np.intp],
+    distance: NDArray[np.float64],
+    tolerance: NDArray[np.float64],
+    largest: float,
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64], float]:
+    """Leave out what is not compared."""
+    kept = compared[wrong]
+    return wrong[kept], distance[kept], tolerance[kept], largest if compared.all() else 0.0
 
 
 class _Tally:
@@ -201,6 +237,8 @@ def _largest_finite(distance: NDArray[np.float64]) -> float:
 
 
 def _mismatch(index: tuple[int, ...], expected: Any, got: NDArray[Any], dtype: DType) -> Mismatch:
+    if expected is None:
+        return Mismatch(index, None, _plain(got, dtype), None, None, None)
     if dtype.kind == "bool":
         byte = int(got.view(np.uint8)[0])
         return Mismatch(index, bool(expected), byte if byte > 1 else bool(byte), None, None, None)
@@ -213,12 +251,11 @@ def _mismatch(index: tuple[int, ...], expected: Any, got: NDArray[Any], dtype: D
         return Mismatch(index, wanted, had, None, None, None)
     absolute = abs(had - wanted)
     relative = absolute / abs(wanted) if wanted else None
-    return Mismatch(index, wanted, had, absolute, relative, absolute / _ulp(wanted, dtype))
+    ulp = absolute / float(spacing(dtype, np.asarray(wanted)))
+    return Mismatch(index, wanted, had, absolute, relative, ulp)
 
 
-def _ulp(value: float, dtype: DType) -> float:
-    """Return the spacing of `dtype` at `value`."""
-    exponent_bits = dtype.bits - 1 - dtype.mantissa_bits
-    least = 2 - (1 << (exponent_bits - 1))
-    exponent = max(math.frexp(value)[1] - 1, least) if value else least
-    return math.ldexp(1.0, exponent - dtype.mantissa_bits)
+def _plain(got: NDArray[Any], dtype: DType) -> float | int:
+    if dtype.kind == "bool":
+        return int(got.view(np.uint8)[0])
+    return float(got[0]) if dtype.is_float else int(got[0])

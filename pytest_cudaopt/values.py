@@ -47,7 +47,7 @@ class Uniform:
     high: float
 
     def draw(self, drawing: Drawing) -> NDArray[Any]:
-        return drawing.rng.uniform(self.low, self.high, drawing.shape).astype(drawing.dtype.numpy)
+        return _stored(drawing, drawing.rng.uniform(self.low, self.high, drawing.shape))
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,7 @@ class Normal:
     deviation: float
 
     def draw(self, drawing: Drawing) -> NDArray[Any]:
-        values = drawing.rng.normal(self.mean, self.deviation, drawing.shape)
-        return values.astype(drawing.dtype.numpy)
+        return _stored(drawing, drawing.rng.normal(self.mean, self.deviation, drawing.shape))
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,7 @@ class Integers:
             )
         if not drawing.dtype.is_float:
             return self._draw_stored(low, high, drawing)
-        values = drawing.rng.integers(low, high, drawing.shape, endpoint=True)
-        return values.astype(drawing.dtype.numpy)
+        return _stored(drawing, drawing.rng.integers(low, high, drawing.shape, endpoint=True))
 
     def _draw_stored(self, low: int, high: int, drawing: Drawing) -> NDArray[Any]:
         import numpy as np
@@ -132,7 +130,7 @@ class FromCallable:
                 got=f"dtype {array.dtype}",
                 next_step=f"End it with .astype(...) to {wanted}",
             )
-        return array.astype(wanted)
+        return _stored(drawing, array)
 
 
 def uniform(low: float = -1.0, high: float = 1.0) -> Uniform:
@@ -172,6 +170,13 @@ def as_source(values: ValueSource | ValueCallable) -> ValueSource:
         expected="a generator such as uniform(0, 1) or a callable (rng, sizes, drawn) -> array",
         got=repr(values),
     )
+
+
+def _stored(drawing: Drawing, values: Any) -> NDArray[Any]:
+    # Loaded at the first draw, since it loads NumPy.
+    from pytest_cudaopt.rounding import stored
+
+    return stored(drawing.dtype, values)
 
 
 def _converts(array: NDArray[Any], dtype: DType) -> bool:

@@ -125,6 +125,8 @@ def _comparison(comparison: Comparison) -> Json:
         "mismatched": comparison.mismatched,
         "rtol": comparison.rtol,
         "atol": comparison.atol,
+        "ulp": comparison.ulp,
+        "judged_by": comparison.judged_by or None,
         "max_absolute": _number(comparison.max_absolute),
         "worst": None if comparison.worst is None else _mismatch(comparison.worst),
     }

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "pytest_cudaopt"
 
 # A module imports from its own layer and those below.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "dtypes", "expressions", "wire", "durable", "cache"),
+    ("errors", "dtypes", "expressions", "wire", "durable", "cache", "rounding", "float_expressions"),
     (
         "__init__",
         "values",
@@ -34,6 +34,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "paired",
         "option_text",
         "settings",
+        "tolerance",
+        "fingerprint",
+        "reference_source",
+        "torch_reference",
     ),
     (
         "protocol",
@@ -51,6 +55,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "reference",
+        "reference_call",
+        "reference_cache",
+        "kernel_reference",
+        "expectation",
+        "unwritten",
+        "accept",
         "validate",
         "prepare",
         "case_request",

@@ -7,7 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_cudaopt import In, InOut, Kernel, Out, Scalar, Scratch, bf16, case, f32, i8, i32, kernel, uniform
+from pytest_cudaopt import (
+    In,
+    InOut,
+    Kernel,
+    Out,
+    Scalar,
+    Scratch,
+    bf16,
+    case,
+    f8e4m3,
+    f32,
+    i8,
+    i32,
+    kernel,
+    uniform,
+)
 from pytest_cudaopt.arguments import bind, bind_again
 from pytest_cudaopt.errors import DeclarationError
 
@@ -144,3 +159,11 @@ def test_what_cannot_be_bound_is_refused_at_the_declaration(name: str, n: int, c
     assert complaint in str(caught.value)
     assert caught.value.at is not None
     assert caught.value.at.file == __file__
+
+
+def test_a_scalar_of_eight_bits_saturates() -> None:
+    @kernel("a.cu", cases=[case(n=1)])
+    def scaled(y=Out(f32, "n"), n=i32, s=Scalar(f8e4m3, 1e6)):
+        y[...] = s
+
+    assert float(bind(scaled, scaled.cases[0]).scalars["s"]) == 448

@@ -16,11 +16,13 @@ from pytest_cudaopt.contents import Contents, draw_contents
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.reference import compute_expected
 
 
 def draw(kernel: Kernel, folder: Path) -> Contents:
     one = kernel.cases[0]
-    return draw_contents(kernel, one, bind(kernel, one), folder, "stem")
+    bound = bind(kernel, one)
+    return draw_contents(kernel, one, bound, folder, "stem", lambda drawn, _: compute_expected(kernel, drawn))
 
 
 def stored(file: Path) -> Any:
@@ -44,7 +46,7 @@ def test_two_other_draws_are_written_and_the_held_out_one_has_its_expectation(tm
     assert not np.array_equal(own, held_out)
     assert not np.array_equal(other, held_out)
     assert drawn.expected is not None
-    np.testing.assert_array_equal(drawn.expected["y"], 0.5 * held_out.astype(np.float64) + 1)
+    np.testing.assert_array_equal(drawn.expected.arrays["y"], 0.5 * held_out.astype(np.float64) + 1)
     assert (drawn.note, drawn.file_bytes) == ("", 800)
     assert drawn.held_out_case is not None
     np.testing.assert_array_equal(bind(kernel, drawn.held_out_case).arrays["x"], held_out)
@@ -67,7 +69,7 @@ def test_the_launch_stays_the_same_whatever_is_drawn(tmp_path: Path) -> None:
     assert set(drawn.held_out) == {"x", "y"}
     x, y = (stored(drawn.held_out[name]).astype(np.float64) for name in "xy")
     assert drawn.expected is not None
-    np.testing.assert_array_equal(drawn.expected["y"], y + np.float64(a) * x)
+    np.testing.assert_array_equal(drawn.expected.arrays["y"], y + np.float64(a) * x)
     # It would draw another `a`.
     assert drawn.held_out_case is None
 

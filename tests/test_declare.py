@@ -13,6 +13,7 @@ from pytest_cudaopt.declare import Amount, Kernel
 from pytest_cudaopt.dtypes import BY_NAME
 from pytest_cudaopt.errors import DeclarationError, SourceError
 from pytest_cudaopt.parameters import Role
+from pytest_cudaopt.tolerance import Criterion, criterion
 
 SOURCE = """// @launch grid=(cdiv(n, BLOCK)) block=(BLOCK)
 // @tune BLOCK = 128, 256
@@ -66,7 +67,8 @@ def test_a_declaration_holds_what_was_declared() -> None:
     assert declared.sizes == ("n",)
     assert declared.case_ids == ("n4", "n8")
     assert declared.measured_cases == declared.cases[1:]
-    assert declared.tolerance.for_dtype(f32) == (1e-3, f32.atol)
+    y = declared.parameters[1]
+    assert criterion(y, declared.tolerance, {"n": 4}) == Criterion(1e-3, f32.atol)
     assert declared.doc == "Copy a vector."
     assert declared.work.flops is not None
     assert declared.work.flops.evaluate({"n": 3}) == 6
@@ -205,7 +207,25 @@ def _reserved_size() -> object:
             "cases=: expected a list of case(...), got case(n=1). Write cases=[case(n=1)]",
         ),
         (_wrong(cases=3), "cases=: expected a list of case(...), got 3"),
-        (_wrong(rtol="a"), "rtol=: expected a finite number >= 0, got 'a'"),
+        (_wrong(rtol="a"), "rtol: 'a': expected sizes among n, got 'a'"),
+        (_wrong(rtol="n +"), "rtol=: expression 'n +': expected numbers, sizes, + - * / **"),
+        (_wrong(atol="1 - 2"), "atol=: expression '1 - 2': expected a number >= 0, got -1"),
+        (
+            _wrong(cases=[case(n=1), case(n=3)], rtol="2 - n"),
+            "cases[1] (case(n=3)): rtol of 'y': expression '2 - n': expected a number >= 0, got -1 (n=3)",
+        ),
+        (
+            _wrong(cases=[case(n=0)], rtol="1e-3/n"),
+            "cases[0] (case(n=0)): rtol of 'y': expression '1e-3/n': got a division by zero (n=0)",
+        ),
+        (
+            _wrong(cases=[case(n=1), case(n=0)], atol="sqrt(n - 1)"),
+            "cases[1] (case(n=0)): atol of 'y': expression 'sqrt(n - 1)': got a root, logarithm or power",
+        ),
+        (_wrong(accept="f"), "accept=: expected a function of inputs and outputs"),
+        (_wrong(reference=3), "reference=: expected a callable, 'FILE.cu' or 'FILE.cu::ENTRY', got 3"),
+        (_wrong(reference="naive.cpp"), "reference=: expected a callable, 'FILE.cu'"),
+        (_wrong(reference="naive.cu::"), "reference=: expected a callable, 'FILE.cu'"),
         (_wrong(rtol=-1.0), "rtol=: expected a finite number >= 0, got -1.0"),
         (_wrong(atol=float("inf")), "atol=: expected a finite number >= 0, got inf"),
         (_wrong(launch="grid=(1)"), "launch rule 'grid=(1)': expected block=(...)"),

@@ -111,12 +111,12 @@ def test_the_captured_outputs_are_those_of_the_held_out_inputs(tmp_path: Path, s
     kernel = axpy(tmp_path)
     found = outputs_of(timed(kernel, sim)[0])
     assert found.unseen
-    np.testing.assert_allclose(found.outputs["y"], found.expected["y"], rtol=1e-5)
+    np.testing.assert_allclose(found.outputs["y"], found.expected.arrays["y"], rtol=1e-5)
 
 
 def test_remembered_outputs_are_not_those_of_the_held_out_inputs(tmp_path: Path, sim: Device) -> None:
     found = outputs_of(timed(axpy(tmp_path), sim, remembers=True)[0])
-    assert not np.allclose(found.outputs["y"], found.expected["y"], rtol=1e-5)
+    assert not np.allclose(found.outputs["y"], found.expected.arrays["y"], rtol=1e-5)
 
 
 def test_where_nothing_can_be_held_out_a_launch_is_captured_all_the_same(
@@ -129,7 +129,7 @@ def test_where_nothing_can_be_held_out_a_launch_is_captured_all_the_same(
     assert (step.contents, step.held_out, len(step.capture)) == ((), {}, 1)
     found = outputs_of(measured)
     assert not found.unseen
-    np.testing.assert_allclose(found.outputs["y"], found.expected["y"], rtol=1e-5)
+    np.testing.assert_allclose(found.outputs["y"], found.expected.arrays["y"], rtol=1e-5)
     assert isinstance(measured, Measured)
     assert measured.latency.notes == (
         "a note of the harness",

@@ -86,7 +86,7 @@ def test_a_replay_gives_the_right_outputs_and_the_same_latency(
     assert steps["measure"]["latency"]["median_ns"] == gain.best_ns
     kernel = load_kernel(f"{folder / 'test_sgemm.py'}::sgemm")
     (case,) = kernel.measured_cases
-    expected = compute_expected(kernel, bind(kernel, case))["c"]
+    expected = compute_expected(kernel, bind(kernel, case)).arrays["c"]
     output = np.fromfile(request.with_suffix(".replay-c.bin"), dtype=np.float32).reshape(expected.shape)
     np.testing.assert_allclose(output, expected, rtol=1e-5, atol=5e-5)
 
@@ -98,5 +98,5 @@ def test_the_wrong_outputs_of_an_attempt_are_kept(device: Device, tmp_path: Path
     kernel = load_kernel(f"{tmp_path / 'test_saxpy.py'}::saxpy")
     wrong = optimize(kernel, device, OptimizeOptions(), tmp_path / "results", lambda attempt: None)
     y = np.fromfile(wrong.folder / "attempt-00" / "n4096.replay-y.bin", dtype=np.float32)
-    expected = compute_expected(kernel, bind(kernel, kernel.cases[0]))["y"]
+    expected = compute_expected(kernel, bind(kernel, kernel.cases[0])).arrays["y"]
     assert not np.allclose(y, expected)

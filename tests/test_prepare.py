@@ -54,7 +54,7 @@ def test_files_hold_the_inputs(sim: Device, tmp_path: Path) -> None:
 def test_expectations_cannot_be_written(sim: Device, tmp_path: Path) -> None:
     kernel = axpy(tmp_path)
     with pytest.raises(ValueError, match="read-only"):
-        prepare(kernel, kernel.cases[0], sim).expected["y"][0] = 0
+        prepare(kernel, kernel.cases[0], sim).expected.arrays["y"][0] = 0
 
 
 def test_two_declarations_do_not_share(sim: Device, tmp_path: Path) -> None:

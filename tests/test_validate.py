@@ -10,17 +10,38 @@ import numpy as np
 import pytest
 
 from pytest_cudaopt import Out, validate
-from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f16, f32, f64, i8, i32, i64, u8, u64
+from pytest_cudaopt.dtypes import (
+    ALL,
+    DType,
+    bf16,
+    bool_,
+    f8e4m3,
+    f8e5m2,
+    f16,
+    f32,
+    f64,
+    i8,
+    i32,
+    i64,
+    u8,
+    u64,
+)
 from pytest_cudaopt.evaluation import Comparison
 from pytest_cudaopt.parameters import Parameter
-from pytest_cudaopt.validate import compare, round_to
+from pytest_cudaopt.rounding import round_to
+from pytest_cudaopt.tolerance import Criterion
 
 INF, NAN = math.inf, math.nan
 FLOATS = [dtype for dtype in ALL if dtype.is_float]
+WIDER = [dtype for dtype in FLOATS if not dtype.saturates]
 
 
 def output(dtype: DType, *, exact: bool = False) -> Parameter:
     return Parameter.named("y", Out(dtype, "n", exact=exact))
+
+
+def compare(parameter: Parameter, expected: Any, got: Any, rtol: float, atol: float) -> Comparison:
+    return validate.compare(parameter, expected, got, Criterion(rtol, atol, exact=parameter.exact))
 
 
 def judged(
@@ -42,7 +63,7 @@ def test_the_rounded_reference_always_matches(dtype: DType, exact: bool) -> None
     assert (comparison.elements, comparison.worst, comparison.first) == (1000, None, ())
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("dtype", WIDER, ids=str)
 @pytest.mark.parametrize(
     ("expected", "got", "matches"),
     [
@@ -116,7 +137,9 @@ def test_exact_tells_zeros_apart_but_not_nans(dtype: DType) -> None:
     assert not judged(dtype, [0.0], [-0.0], exact=True).matches
     assert judged(dtype, [-0.0], [-0.0], exact=True).matches
     quiet = np.array([NAN]).astype(dtype.numpy)
-    payload = (dtype.bit_patterns(quiet) | 1).view(dtype.numpy)
+    # The lowest bit, or of e4m3, which has one NaN of either sign, that sign.
+    changed = 0x80 if dtype.name == "f8e4m3" else 1
+    payload = (dtype.bit_patterns(quiet) ^ changed).view(dtype.numpy)
     assert compare(output(dtype, exact=True), np.array([NAN]), payload, 0, 0).matches
 
 
@@ -279,3 +302,76 @@ def test_read_only_inputs_are_enough() -> None:
 def test_shapes_must_agree() -> None:
     with pytest.raises(ValueError, match=r"y: expected shape \(3,\), got \(4,\)"):
         compare(output(f32), np.zeros(3), np.zeros(4, np.float32), 0.0, 0.0)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize(
+    ("steps", "ulp", "matches"), [(1, 1, True), (2, 1, False), (2, 2, True), (1, 0, False)]
+)
+def test_units_in_the_last_place_are_those_of_the_stored_dtype(
+    dtype: DType, steps: int, ulp: float, matches: bool
+) -> None:
+    for value in (0.0, 1.0, -1.5, 96.0):
+        here = np.array([value]).astype(dtype.numpy)
+        off = (dtype.bit_patterns(here) + steps).view(dtype.numpy)
+        # Just above a number, where rounding does not add half a unit to what is accepted.
+        comparison = validate.compare(output(dtype), np.array([value]), off, Criterion(ulp=ulp))
+        assert comparison.matches is matches
+        assert comparison.ulp == ulp
+
+
+def test_the_widest_of_the_bounds_counts() -> None:
+    got = np.array([1.0 + 2.0**-13], np.float32)
+    for bounds, matches in ((Criterion(1e-3, 0, 1), True), (Criterion(1e-9, 0, 1), False)):
+        assert validate.compare(output(f32), np.array([1.0]), got, bounds).matches is matches
+
+
+def test_units_at_an_infinite_reference_accept_nothing_else() -> None:
+    largest = np.array([f32.largest], np.float32)
+    assert not validate.compare(output(f32), np.array([INF]), largest, Criterion(ulp=1e9)).matches
+
+
+@pytest.mark.parametrize("dtype", [f8e4m3, f8e5m2], ids=str)
+def test_eight_bits_are_judged_as_what_saturates(dtype: DType) -> None:
+    most = dtype.largest
+    for reference in (INF, 1e9, most):
+        assert judged(dtype, [reference], [most]).matches
+        assert not judged(dtype, [reference], [most / 2]).matches
+        assert not judged(dtype, [reference], [NAN]).matches
+    assert judged(dtype, [NAN], [NAN]).matches
+    assert not judged(dtype, [NAN], [most]).matches
+
+
+def test_an_infinity_that_a_conversion_was_told_to_keep_is_one() -> None:
+    assert judged(f8e5m2, [INF], [INF]).matches
+    assert not judged(f8e5m2, [INF], [-INF]).matches
+    assert not judged(f8e5m2, [1e9], [INF]).matches
+
+
+@pytest.mark.parametrize("dtype", [f16, bf16, f8e4m3, f32], ids=str)
+def test_a_reference_may_give_the_stored_dtype(dtype: DType) -> None:
+    values = np.array([1.0, 2.0, -3.5]).astype(dtype.numpy)
+    wrong = np.array([1.0, 2.0, -3.0]).astype(dtype.numpy)
+    for exact in (False, True):
+        assert validate.compare(output(dtype), values, values, Criterion(exact=exact)).matches
+        assert validate.compare(output(dtype), values, wrong, Criterion(exact=exact)).mismatched == 1
+
+
+def test_what_is_not_compared_may_be_anything() -> None:
+    expected, got = np.array([1.0, 2.0, 3.0]), np.array([1.0, NAN, 4.0], np.float32)
+    for compared, mismatched in (([True, False, True], 1), ([True, False, False], 0), ([True] * 3, 2)):
+        chosen = np.array(compared)
+        comparison = validate.compare(output(f32), expected, got, Criterion(), chosen)
+        assert (comparison.mismatched, comparison.elements) == (mismatched, 3)
+
+
+def test_elements_somebody_else_found_wrong_are_listed() -> None:
+    got = np.arange(12, dtype=np.float32).reshape(3, 4)
+    wrong = got > 4
+    comparison = validate.compare_marked(output(f32), wrong, None, got, "accept=f")
+    assert (comparison.mismatched, comparison.judged_by, len(comparison.first)) == (7, "accept=f", 5)
+    assert comparison.worst == comparison.first[0]
+    assert (comparison.worst.index, comparison.worst.expected, comparison.worst.got) == ((1, 1), None, 5.0)
+    known = validate.compare_marked(output(f32), wrong, np.zeros((3, 4)), got, "accept=f")
+    assert known.worst is not None
+    assert (known.worst.expected, known.worst.absolute) == (0.0, 5.0)

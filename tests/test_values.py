@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_cudaopt import integers, normal, uniform
-from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f16, f32, i8, i32, i64, u8, u64
+from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f8e4m3, f16, f32, i8, i32, i64, u8, u64
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.values import Drawing, as_source, default_source
 
@@ -135,3 +135,10 @@ def test_a_callable_that_raises_is_a_wrong_declaration_with_its_own_frames() -> 
         as_source(broken).draw(drawing(f32, 4))
     assert "values= callable broken: expected no exception, got KeyError: 'rows'" in str(caught.value)
     assert 'return sizes["rows"]' in str(caught.value)
+
+
+def test_values_beyond_eight_bits_saturate_as_in_a_kernel() -> None:
+    for source in (uniform(-1e4, 1e4), integers(-10_000, 10_000), as_source(lambda *_: np.full(50, 1e9))):
+        drawn = source.draw(drawing(f8e4m3, 50)).astype(np.float64)
+        assert np.isfinite(drawn).all()
+        assert np.abs(drawn).max() == 448

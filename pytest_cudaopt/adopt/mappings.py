@@ -17,8 +17,8 @@ def default_launch(
 ) -> str:
     """Return a rule for `sizes`, outermost first: a block per row, or a thread per element.
 
-    A block per row is what `blockIdx` without a multiplication by the block's size means. `known` are the names
-    a rule may use beside the sizes.
+    A block per row is what `blockIdx` without a multiplication by the block's size means. `known` are the
+    names a rule may use beside the sizes.
     """
     texts = scanned.texts(*kernel.body) if kernel.body is not None else []
     used = [axis for axis in _AXES if _mentions(texts, axis)]

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_cudaopt import __version__
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.float_expressions import FloatExpression
 from pytest_cudaopt.optimize import comparing
+from pytest_cudaopt.reference_source import ReferenceSource
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
@@ -40,7 +42,7 @@ def plain(value: object) -> Json:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if isinstance(value, Expression | Path):
+    if isinstance(value, Expression | FloatExpression | Path):
         return str(value)
     if isinstance(value, DType):
         return value.name
@@ -83,7 +85,8 @@ def signature(kernel: Kernel) -> Json:
         ],
         "sizes": list(kernel.sizes),
         "derived": plain(dict(kernel.derived)),
-        "tolerance": plain(kernel.tolerance),
+        "tolerance": {"rtol": plain(kernel.tolerance.rtol), "atol": plain(kernel.tolerance.atol)},
+        "accept": plain(kernel.accept),
         "work": plain(kernel.work),
     }
 
@@ -119,6 +122,8 @@ def input_cases(kernel: Kernel) -> Json:
 def reference_source(kernel: Kernel) -> str:
     """Return the reference's source text, or a comment that says why there is none."""
     try:
+        if isinstance(kernel.reference, ReferenceSource):
+            return kernel.reference.source.read_text(encoding="utf-8-sig")
         return textwrap.dedent(inspect.getsource(inspect.unwrap(kernel.reference)))
     except (OSError, TypeError) as error:
         return f"# The source of {kernel.reference!r} cannot be read: {error}\n"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_cudaopt.durable import append_line, sync_folder, write_atomically
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.optimize import describe
+from pytest_cudaopt.reference_source import ReferenceSource
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
@@ -73,7 +74,8 @@ class RunFolder:
         self.write_json("config.json", config)
         self.write_json("signature.json", describe.signature(kernel))
         self.write_json("input_cases.json", describe.input_cases(kernel))
-        self.write("reference.py", describe.reference_source(kernel))
+        suffix = "cu" if isinstance(kernel.reference, ReferenceSource) else "py"
+        self.write(f"reference.{suffix}", describe.reference_source(kernel))
         self.write("initial.cu", start.source)
         self.write_best(start)
 

@@ -42,6 +42,6 @@ def test_a_replay_gives_the_outputs_and_a_measured_latency(
     measured = next(step for step in answer["steps"] if step["do"] == "measure")
     assert (answer["status"], measured["kind"]) == ("ok", "measured")
     assert measured["latency"]["median_ns"] > 0
-    expected = prepare(kernel, one, cuda).expected["y"]
+    expected = prepare(kernel, one, cuda).expected.arrays["y"]
     (output,) = request.parent.glob("*-y.bin")
     np.testing.assert_array_equal(np.fromfile(output, dtype=np.int64).reshape(expected.shape), expected)

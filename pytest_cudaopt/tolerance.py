@@ -1,0 +1,168 @@
+"""What an output is judged by: how its declaration says it, and what that is for one case's sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from pytest_cudaopt import float_expressions
+from pytest_cudaopt.dtypes import DType
+from pytest_cudaopt.errors import DeclarationError, ExpressionError
+from pytest_cudaopt.float_expressions import FloatExpression
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.parameters import Parameter
+
+Bound = str | float
+
+
+class Unwritten(StrEnum):
+    """What an element of an Out means that the reference leaves unwritten."""
+
+    ERROR = "error"
+    KEPT = "kept"
+    ANY = "any"
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Accept `|got - expected| <= atol + rtol * |expected|`, or `ulp` units in the last place if more.
+
+    None leaves a part to whoever is asked next: an output's own, the kernel's, the dtype's default.
+    """
+
+    rtol: FloatExpression | None = None
+    atol: FloatExpression | None = None
+    ulp: float | None = None
+
+    @classmethod
+    def of(cls, rtol: Bound | None, atol: Bound | None, ulp: float | None = None) -> Tolerance:
+        """Parse the parts; raise DeclarationError for one that no sizes can make a bound."""
+        if ulp is not None and (
+            isinstance(ulp, bool) or not isinstance(ulp, int | float) or not 0 <= ulp < float("inf")
+        ):
+            raise DeclarationError("ulp=", expected="a finite number >= 0", got=repr(ulp))
+        return cls(_bound("rtol", rtol), _bound("atol", atol), ulp)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any part is."""
+        return (self.rtol, self.atol, self.ulp) != (None, None, None)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The sizes it depends on."""
+        return frozenset().union(*(part.names for part in (self.rtol, self.atol) if part is not None))
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How a marker says what its output is judged by."""
+
+    tolerance: Tolerance = Tolerance()
+    unwritten: Unwritten = Unwritten.ERROR
+
+
+STRICT = Judging()
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What one output is judged by at one case: numbers, or with `exact` the bits of the reference."""
+
+    rtol: float = 0.0
+    atol: float = 0.0
+    ulp: float = 0.0
+    exact: bool = False
+
+
+def criterion(parameter: Parameter, kernel: Tolerance, sizes: Mapping[str, int]) -> Criterion:
+    """Return what `parameter` is judged by: its own tolerance, else the kernel's, else its dtype's.
+
+    The kernel's is for floats only; a declared `ulp` takes the place of the dtype's default. Raises
+    DeclarationError where an expression has no value, or a negative one.
+    """
+    if parameter.exact:
+        return Criterion(exact=True)
+    own, dtype = parameter.judging.tolerance, parameter.dtype
+    default = (0.0, 0.0) if own.ulp is not None else (dtype.rtol, dtype.atol)
+    shared = kernel if dtype.is_float else Tolerance()
+
+    def value(name: str, part: FloatExpression | None, fallback: float) -> float:
+        try:
+            return fallback if part is None else _value(part, sizes)
+        except ExpressionError as error:
+            raise DeclarationError(
+                f"{name} of '{parameter.name}': {error.what}",
+                expected=error.expected,
+                got=error.got,
+                next_step=f"Write it so that it is a number for all sizes, such as {name}='1e-3*sqrt(n)'",
+            ) from error
+
+    return Criterion(
+        rtol=value("rtol", shared.rtol if own.rtol is None else own.rtol, default[0]),
+        atol=value("atol", shared.atol if own.atol is None else own.atol, default[1]),
+        ulp=own.ulp or 0.0,
+    )
+
+
+def require_judgeable(
+    dtype: object, exact: bool, tolerance: Tolerance, unwritten: str, is_written_whole: bool
+) -> Judging:
+    """Return how an output is judged; raise DeclarationError for rules that contradict each other."""
+    if exact and tolerance.is_given:
+        raise DeclarationError("exact=True", expected="no tolerance beside it", got="rtol=, atol= or ulp=")
+    if isinstance(dtype, DType):
+        _require_fitting(dtype, tolerance)
+    if unwritten not in tuple(Unwritten):
+        raise DeclarationError(
+            "unwritten=",
+            expected=f"one of {', '.join(Unwritten)}",
+            got=repr(unwritten),
+            next_step="'kept': the kernel must leave them as they were; 'any': they are not compared",
+        )
+    if unwritten != Unwritten.ERROR and not is_written_whole:
+        raise DeclarationError(
+            "unwritten=", expected="an Out: elements of an InOut keep their values anyway", got="an InOut"
+        )
+    return Judging(tolerance, Unwritten(unwritten))
+
+
+def _require_fitting(dtype: DType, tolerance: Tolerance) -> None:
+    if tolerance.ulp is not None and not dtype.is_float:
+        raise DeclarationError(
+            "ulp=",
+            expected="an output of floats",
+            got=f"one of {dtype}",
+            next_step="Write atol=1 to allow integers to be off by one",
+        )
+    if dtype.kind == "bool" and tolerance.is_given:
+        raise DeclarationError("rtol=, atol=", expected="an output of numbers", got=f"one of {dtype}")
+
+
+def _bound(name: str, bound: Bound | None) -> FloatExpression | None:
+    if bound is None:
+        return None
+    try:
+        parsed = float_expressions.parse(bound)
+        if not parsed.names:
+            _value(parsed, {})
+    except ExpressionError as error:
+        if not isinstance(bound, str):
+            raise DeclarationError(f"{name}=", expected="a finite number >= 0", got=repr(bound)) from error
+        raise DeclarationError(f"{name}=: {error.what}", expected=error.expected, got=error.got) from error
+    return parsed
+
+
+def _value(bound: FloatExpression, sizes: Mapping[str, int]) -> float:
+    value = bound.evaluate(sizes)
+    if value < 0:
+        given = ", ".join(f"{name}={sizes[name]}" for name in sorted(bound.names))
+        raise ExpressionError(
+            f"expression '{bound}'",
+            expected="a number >= 0",
+            got=f"{value:g} ({given})" if given else f"{value:g}",
+        )
+    return value
