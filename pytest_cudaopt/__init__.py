@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_cudaopt.case_product import product
     from pytest_cudaopt.cases import case
     from pytest_cudaopt.declare import Kernel, kernel, work
     from pytest_cudaopt.dtypes import (
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         u32,
         u64,
     )
+    from pytest_cudaopt.index_values import indices, lengths, offsets, permutation, sorted_
     from pytest_cudaopt.parameters import In, InOut, Out, Scalar, Scratch
     from pytest_cudaopt.values import integers, normal, uniform
 
@@ -47,9 +49,15 @@ __all__ = [
     "i16",
     "i32",
     "i64",
+    "indices",
     "integers",
     "kernel",
+    "lengths",
     "normal",
+    "offsets",
+    "permutation",
+    "product",
+    "sorted_",
     "u8",
     "u16",
     "u32",
@@ -59,8 +67,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "case_product": ("product",),
     "cases": ("case",),
     "declare": ("Kernel", "kernel", "work"),
+    "index_values": ("indices", "lengths", "offsets", "permutation", "sorted_"),
     "parameters": ("In", "InOut", "Out", "Scalar", "Scratch"),
     "values": ("integers", "normal", "uniform"),
 }

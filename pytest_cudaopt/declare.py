@@ -12,7 +12,9 @@ from typing import Any
 from pytest_cudaopt import directives, expressions
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
+from pytest_cudaopt.contract import Choices, Contract, Domain
 from pytest_cudaopt.directives import Directives
+from pytest_cudaopt.draw_sizes import contradiction
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import (
     CudaoptError,
@@ -102,6 +104,7 @@ class Kernel:
     options: tuple[str, ...]
     work: Work
     doc: str
+    contract: Contract = field(default_factory=Contract)
     pytestmark: list[Any] = field(default_factory=list)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -234,6 +237,9 @@ def kernel(
     atol: float | None = None,
     sizes: Iterable[str] = (),
     derive: Mapping[str, str] | None = None,
+    choices: Choices | None = None,
+    where: Iterable[str] = (),
+    domain: Domain | None = None,
     launch: str | None = None,
     defines: Mapping[str, str | int] | None = None,
     options: Iterable[str] = (),
@@ -245,6 +251,9 @@ def kernel(
     The decorated function's parameters, in the order of the `__global__` function's, carry markers as
     defaults; its body is the reference, unless `reference` is given. Raises DeclarationError at the
     declaration's line.
+
+    `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least
+    and most that is drawn of a size (without it from 1 to twice its largest case); cases keep to them too.
     """
 
     def declare(function: Callable[..., Any]) -> Kernel:
@@ -269,6 +278,7 @@ def kernel(
                 options=tuple(options),
                 work=work or Work(),
                 doc=inspect.getdoc(function) or "",
+                contract=Contract.declared(choices, where, domain),
                 pytestmark=list(getattr(function, "pytestmark", [])),
             )
             _validate(declared)
@@ -319,7 +329,8 @@ def _cases(cases: object) -> tuple[Case, ...]:
         raise DeclarationError(
             "cases=", expected="a list of case(...)", got=str(cases), next_step=f"Write cases=[{cases}]"
         )
-    return tuple(cases)
+    # `product(...)` is a list in the list.
+    return tuple(one for part in cases for one in (part if isinstance(part, list | tuple) else (part,)))
 
 
 def _sizes(parameters: tuple[Parameter, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
@@ -345,6 +356,9 @@ def _validate(declared: Kernel) -> None:
         expressions_used = [*parameter.shape]
         if isinstance(parameter.value, Expression):
             expressions_used.append(parameter.value)
+        for expression in (drawn_by := getattr(parameter.values, "expressions", ())):
+            _require_no_array(parameter, expression, declared)
+        expressions_used += drawn_by
         for expression in expressions_used:
             _require_known(f"parameter '{parameter.name}': '{expression}'", expression, known)
     for name, expression in declared.derived:
@@ -369,6 +383,42 @@ def _validate(declared: Kernel) -> None:
                 got=f"{one} a second time",
                 next_step="Remove it, or give it another seed=",
             )
+    declared.contract.require_known(declared.sizes, dict(declared.derived))
+    _require_kept(declared)
+
+
+def _require_kept(declared: Kernel) -> None:
+    """Refuse cases outside the contract, and a contract that nothing can keep."""
+    if declared.contract == Contract():
+        return
+    for number, one in enumerate(declared.cases):
+        broken = declared.contract.violation(declared.all_sizes(one))
+        if broken is None:
+            continue
+        # A case that keeps the contract shows that it can be kept; only without one there is a question.
+        found = contradiction(declared.contract, declared.sizes, declared.derived)
+        if found is not None and found.is_proved:
+            raise DeclarationError(
+                "choices, where and domain",
+                expected="conditions that some sizes satisfy",
+                got=f"no sizes satisfy {found}",
+                next_step="Remove or correct one of them",
+            )
+        hint = "Change the case, or the declaration it contradicts"
+        if found is not None:
+            hint = f"No sizes were found that satisfy {found}: they may contradict each other"
+        raise DeclarationError(f"cases[{number}]", expected=broken[0], got=broken[1], next_step=hint)
+
+
+def _require_no_array(parameter: Parameter, expression: Expression, declared: Kernel) -> None:
+    arrays = sorted(expression.names & {other.name for other in declared.parameters if other.is_array})
+    if arrays:
+        raise DeclarationError(
+            f"parameter '{parameter.name}': '{expression}'",
+            expected="an expression over sizes",
+            got=f"the array '{arrays[0]}'",
+            next_step=f"Draw it with a callable (rng, sizes, drawn), which finds drawn['{arrays[0]}']",
+        )
 
 
 def _require_known(what: str, expression: Expression, known: set[str]) -> None:
