@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pytest_cudaopt.errors import ReferenceFault
+from pytest_cudaopt.errors import ReferenceFault, ReferenceRaised
 from pytest_cudaopt.parameters import Role
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[A
             returned = kernel.reference(**given)
     except (Exception, SystemExit) as error:
         # A user's function may raise anything, or try to leave; it is reported, not obeyed.
-        raise ReferenceFault(
+        raise ReferenceRaised(
             f"reference of kernel '{kernel.name}'",
             expected="no exception",
             got=f"{type(error).__name__}: {error}\n{_user_traceback(error)}",

@@ -69,7 +69,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "plausible",
         "achieved",
     ),
-    ("pipeline", "replay"),
+    ("pipeline", "replay", "draw_cases", "fuzz"),
     ("report", "excerpts", "plots", "table", "latency_text", "verdict_json"),
     ("optimize",),
     ("plugin", "session", "collect", "items", "load", "cli", "doctor", "peak_rows", "rerun"),
@@ -83,8 +83,7 @@ CONFINED = {
     "matplotlib": ("plots",),
     "pytest": ("plugin", "session", "collect"),
     "rich": ("cli", "doctor"),
-    # Fuzzing is not written yet.
-    "hypothesis": (),
+    "hypothesis": ("fuzz",),
 }
 LIGHT_PLUGIN = ("numpy", "openai", "langgraph", "matplotlib", "cuda", "hypothesis", "rich", "ml_dtypes")
 
