@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_cudaopt.case_product import product
     from pytest_cudaopt.cases import case
     from pytest_cudaopt.declare import Kernel, kernel, work
     from pytest_cudaopt.dtypes import (
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         u32,
         u64,
     )
+    from pytest_cudaopt.index_values import indices, lengths, offsets, permutation, sorted_
     from pytest_cudaopt.parameters import In, InOut, Out, Scalar, Scratch
     from pytest_cudaopt.torch_reference import torch_reference
     from pytest_cudaopt.values import integers, normal, uniform
@@ -52,9 +54,15 @@ __all__ = [
     "i16",
     "i32",
     "i64",
+    "indices",
     "integers",
     "kernel",
+    "lengths",
     "normal",
+    "offsets",
+    "permutation",
+    "product",
+    "sorted_",
     "torch_reference",
     "u8",
     "u16",
@@ -65,8 +73,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "case_product": ("product",),
     "cases": ("case",),
     "declare": ("Kernel", "kernel", "work"),
+    "index_values": ("indices", "lengths", "offsets", "permutation", "sorted_"),
     "parameters": ("In", "InOut", "Out", "Scalar", "Scratch"),
     "torch_reference": ("torch_reference",),
     "values": ("integers", "normal", "uniform"),

@@ -41,7 +41,7 @@ def kernel_in_class(class_name: str, kernel: Kernel) -> DeclarationError:
 
 
 class KernelItem(pytest.Function):
-    """One check, latency measurement or optimisation of a declared kernel."""
+    """One check, fuzzing, latency measurement or optimisation of a declared kernel."""
 
     def __init__(self, *, work: Work, **rest: Any) -> None:
         super().__init__(**rest)
@@ -68,9 +68,11 @@ class KernelItem(pytest.Function):
             )
         path = os.path.relpath(self.path, self.config.invocation_params.dir)
         flags = session.settings.differing_flags(
-            timing=self.work.stage is RowStage.LATENCY, optimizing=self.work.stage is RowStage.OPTIMIZE
+            timing=self.work.stage is RowStage.LATENCY,
+            optimizing=self.work.stage is RowStage.OPTIMIZE,
+            fuzzing=self.work.stage is RowStage.FUZZ,
         )
-        again = report.reproduce_lines(f"{path}::{self.name}", flags, self.work.case)
+        again = report.reproduce_lines(f"{path}::{self.name}", flags, self.work.case or failure.case)
         return shown(failure.summary, [failure.text, *again], at)
 
 
@@ -79,8 +81,9 @@ def items_of(collector: pytest.Module, name: str, kernel: Kernel) -> list[pytest
     first_name = next((key for key, value in vars(collector.obj).items() if value is kernel), name)
     if first_name != name or _is_imported(kernel, collector):
         return []
-    optimize = KernelSession.of(collector.config).settings.optimize
-    return [_item(collector, name, work) for work in _works(collector, name, kernel, optimize=optimize)]
+    settings = KernelSession.of(collector.config).settings
+    works = _works(collector, name, kernel, fuzz=settings.fuzz_examples > 0, optimize=settings.optimize)
+    return [_item(collector, name, work) for work in works]
 
 
 def shown(summary: str, lines: Iterable[str], at: SourceLocation) -> ReprExceptionInfo:
@@ -117,16 +120,20 @@ def _is_imported(kernel: Kernel, collector: pytest.Module) -> bool:
     )
 
 
-def _works(collector: pytest.Module, name: str, kernel: Kernel, *, optimize: bool) -> Iterator[Work]:
+def _works(
+    collector: pytest.Module, name: str, kernel: Kernel, *, fuzz: bool, optimize: bool
+) -> Iterator[Work]:
     kernel_id = f"{collector.nodeid}::{name}"
     named_cases = list(zip(range(len(kernel.cases)), kernel.case_ids, kernel.cases, strict=True))
     for position, case_id, case in named_cases:
         yield Work(kernel, kernel_id, RowStage.CHECK, position, case_id, case)
+    if fuzz:
+        yield Work(kernel, kernel_id, RowStage.FUZZ, len(kernel.cases), "", None)
     for position, case_id, case in named_cases:
         if case.measure:
             yield Work(kernel, kernel_id, RowStage.LATENCY, position, case_id, case)
     if optimize:
-        yield Work(kernel, kernel_id, RowStage.OPTIMIZE, len(kernel.cases), "", None)
+        yield Work(kernel, kernel_id, RowStage.OPTIMIZE, len(kernel.cases) + 1, "", None)
 
 
 def _item(collector: pytest.Module, name: str, work: Work) -> pytest.Item:

@@ -13,6 +13,7 @@ from typing import Any, Never
 from pytest_cudaopt import directives, expressions, instances
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
+from pytest_cudaopt.contract import Choices, Contract, Domain
 from pytest_cudaopt.decorated import (
     place_in,
     place_of,
@@ -23,6 +24,7 @@ from pytest_cudaopt.decorated import (
 )
 from pytest_cudaopt.directive_checks import require_known_names
 from pytest_cudaopt.directives import Directives
+from pytest_cudaopt.draw_sizes import contradiction
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import (
     CudaoptError,
@@ -105,6 +107,7 @@ class Kernel:
     doc: str
     types: Types = ()
     reference_sizes: tuple[str, ...] = ()
+    contract: Contract = field(default_factory=Contract)
     pytestmark: list[Any] = field(default_factory=list)
     accept: Callable[..., Any] | None = None
 
@@ -258,6 +261,9 @@ def kernel(
     atol: Bound | None = None,
     sizes: Iterable[str] = (),
     derive: Mapping[str, str] | None = None,
+    choices: Choices | None = None,
+    where: Iterable[str] = (),
+    domain: Domain | None = None,
     launch: str | None = None,
     defines: Mapping[str, str | int] | None = None,
     options: Iterable[str] = (),
@@ -272,10 +278,13 @@ def kernel(
     defaults; its body is the reference, unless `reference` is given: a callable, or another kernel
     (`"naive.cu"`, `"naive.cu::entry"`) whose outputs are the expectation. `entry` is the kernel's name where
     the function's differs, or a pattern with sizes and `types` in it, such as `ns::attn<{head_dim}, {T}>`.
-    What stands after `*` without a default are sizes for the reference alone. `rtol` and `atol` are for outputs of
-    floats that have none of their own: numbers, or texts over sizes such as "1e-3*sqrt(k)". `accept` gets
-    inputs and outputs by name and returns which elements of the outputs are wrong. Raises DeclarationError
-    at the declaration's line.
+    What stands after `*` without a default are sizes for the reference alone. `rtol` and `atol` are for
+    outputs of floats that have none of their own: numbers, or texts over sizes such as "1e-3*sqrt(k)".
+    `accept` gets inputs and outputs by name and returns which elements of the outputs are wrong. Raises
+    DeclarationError at the declaration's line.
+
+    `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least
+    and most that is drawn of a size (without it from 1 to twice its largest case); cases keep to them too.
     """
     called_at = place_in(sys._getframe(1))
     require_source(source, called_at)
@@ -308,6 +317,7 @@ def kernel(
                 doc=inspect.getdoc(function) or "",
                 types=kernel_types,
                 reference_sizes=reference_sizes(function),
+                contract=Contract.declared(choices, where, domain),
                 pytestmark=list(getattr(function, "pytestmark", [])),
                 accept=_accept(accept),
             )
@@ -361,7 +371,8 @@ def _cases(cases: object) -> tuple[Case, ...]:
         raise DeclarationError(
             "cases=", expected="a list of case(...)", got=str(cases), next_step=f"Write cases=[{cases}]"
         )
-    listed = tuple(cases)
+    # `product(...)` is a list in the list.
+    listed = tuple(one for part in cases for one in (part if isinstance(part, list | tuple) else (part,)))
     for number, one in enumerate(listed):
         if not isinstance(one, Case):
             raise DeclarationError(f"cases[{number}]", expected="a case(...)", got=repr(one))
@@ -400,6 +411,9 @@ def _validate(declared: Kernel, written: tuple[Case, ...]) -> None:
         expressions_used = [*parameter.shape]
         if isinstance(parameter.value, Expression):
             expressions_used.append(parameter.value)
+        for expression in (drawn_by := getattr(parameter.values, "expressions", ())):
+            _require_no_array(parameter, expression, declared)
+        expressions_used += drawn_by
         for expression in expressions_used:
             _require_known(f"parameter '{parameter.name}': '{expression}'", expression, known)
     for name in declared.reference_sizes:
@@ -429,6 +443,8 @@ def _validate(declared: Kernel, written: tuple[Case, ...]) -> None:
     for number, one in enumerate(declared.cases):
         _require_tolerances(declared, number)
         _require_new("cases", one, declared.cases[:number])
+    declared.contract.require_known(declared.sizes, dict(declared.derived))
+    _require_kept(declared)
 
 
 def _require_new(what: str, one: Case, others: tuple[Case, ...]) -> None:
@@ -453,9 +469,7 @@ def _require_known_tolerances(declared: Kernel, known: set[str]) -> None:
 def _require_tolerances(declared: Kernel, number: int) -> None:
     """Refuse a case at which a tolerance is no number."""
     one = declared.cases[number]
-    for parameter in declared.parameters:
-        if not parameter.is_output:
-            continue
+    for parameter in declared.at(one).outputs:
         try:
             criterion(parameter, declared.tolerance, declared.all_sizes(one))
         except DeclarationError as error:
@@ -464,7 +478,44 @@ def _require_tolerances(declared: Kernel, number: int) -> None:
                 expected=error.expected,
                 got=error.got,
                 next_step=error.next_step,
+                at=one.at,
             ) from error
+
+
+def _require_kept(declared: Kernel) -> None:
+    """Refuse cases outside the contract, and a contract that nothing can keep."""
+    if declared.contract == Contract():
+        return
+    for number, one in enumerate(declared.cases):
+        broken = declared.contract.violation(declared.all_sizes(one))
+        if broken is None:
+            continue
+        # A case that keeps the contract shows that it can be kept; only without one there is a question.
+        found = contradiction(declared.contract, declared.sizes, declared.derived)
+        if found is not None and found.is_proved:
+            raise DeclarationError(
+                "choices, where and domain",
+                expected="conditions that some sizes satisfy",
+                got=f"no sizes satisfy {found}",
+                next_step="Remove or correct one of them",
+            )
+        hint = "Change the case, or the declaration it contradicts"
+        if found is not None:
+            hint = f"No sizes were found that satisfy {found}: they may contradict each other"
+        raise DeclarationError(
+            f"cases[{number}]", expected=broken[0], got=broken[1], next_step=hint, at=one.at
+        )
+
+
+def _require_no_array(parameter: Parameter, expression: Expression, declared: Kernel) -> None:
+    arrays = sorted(expression.names & {other.name for other in declared.parameters if other.is_array})
+    if arrays:
+        raise DeclarationError(
+            f"parameter '{parameter.name}': '{expression}'",
+            expected="an expression over sizes",
+            got=f"the array '{arrays[0]}'",
+            next_step=f"Draw it with a callable (rng, sizes, drawn), which finds drawn['{arrays[0]}']",
+        )
 
 
 def _require_known(what: str, expression: Expression | FloatExpression, known: set[str]) -> None:

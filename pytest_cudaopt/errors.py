@@ -94,6 +94,10 @@ class ReferenceFault(CudaoptError):
     """A reference that raises, or leaves an output unwritten."""
 
 
+class ReferenceRaised(ReferenceFault):
+    """A reference that raises: at a size it is not meant for, perhaps."""
+
+
 class SettingsError(CudaoptError):
     """An option, ini value or environment variable that makes no sense."""
 

@@ -98,6 +98,13 @@ class Expression:
         """The value, if no name is needed."""
         return None if self.names else self.evaluate({})
 
+    @property
+    def operation(self) -> tuple[str, tuple[Expression, ...]] | None:
+        """The outermost operator or function and its operands; None for a number or a name."""
+        if not isinstance(self._tree, _Operation):
+            return None
+        return self._tree.operator, tuple(Expression(_text(one), one) for one in self._tree.operands)
+
     def evaluate(self, values: Mapping[str, int]) -> int:
         """Return the value; raise ExpressionError for a missing name or a division by zero."""
         try:
@@ -286,6 +293,22 @@ def _names(node: _Node) -> set[str]:
     if isinstance(node, _Operation):
         return set().union(*(_names(operand) for operand in node.operands))
     return set()
+
+
+def _text(node: _Node) -> str:
+    """Return text that parses to `node`; more parentheses than it was written with do no harm."""
+    if isinstance(node, _Number):
+        return str(node.value)
+    if isinstance(node, _Name):
+        return node.name
+    operands = [_text(operand) for operand in node.operands]
+    if node.operator == "negate":
+        return f"(-{operands[0]})"
+    if node.operator == "not":
+        return f"(not {operands[0]})"
+    if node.operator in _BINARY or node.operator in ("and", "or"):
+        return f"({operands[0]} {node.operator} {operands[1]})"
+    return f"{node.operator}({', '.join(operands)})"
 
 
 def _evaluate(node: _Node, values: Mapping[str, int]) -> int:

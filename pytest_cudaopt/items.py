@@ -32,9 +32,10 @@ _STAGES = {RowStage.CHECK: Stage.CHECK, RowStage.LATENCY: Stage.MEASURE}
 
 @dataclass(frozen=True)
 class Work:
-    """One item's task; `case` is None for an optimisation.
+    """One item's task; `case` is None for one that has no case of its own: fuzzing and optimisation.
 
-    `kernel_id` is the kernel's node id; `position` is the case's place in the declaration, or one past it.
+    `kernel_id` is the kernel's node id; `position` is the case's place in the declaration; fuzzing comes
+    after the last case, then optimisation.
     """
 
     kernel: Kernel
@@ -61,6 +62,8 @@ class Finished:
 def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
     """Do `work`; whatever this package can name as a fault becomes a failure."""
     try:
+        if work.stage is RowStage.FUZZ:
+            return _fuzz(work, session)
         if work.case is None:
             return _optimize(work, session, announce)
         return _judge(work, work.case, session)
@@ -90,6 +93,26 @@ def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
     # One case, and so one latency at most.
     latency = next(iter(evaluation.latencies.values()), None)
     return Finished(row.with_latency(latency, next(iter(done.values()), None)))
+
+
+def _fuzz(work: Work, session: KernelSession) -> Finished:
+    # Loads hypothesis, which only sessions that fuzz should pay for.
+    from pytest_cudaopt.fuzz import all_discarded, fuzz
+
+    settings, device, kernel = session.settings, session.device(), work.kernel
+    plan = Plan((Stage.COMPILE, Stage.CHECK), (), budget=Budget(timeout_s=settings.timeout_s))
+    candidate = kernel.start()
+    fuzzed = fuzz(kernel, candidate, plan, device, settings.fuzz_examples, settings.fuzz_seed)
+    row = work.row.on(device)
+    if fuzzed.failed is not None:
+        case, evaluation = fuzzed.failed
+        if evaluation.status is Status.NOT_JUDGED:
+            return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
+        failure = report.describe_evaluation(kernel, candidate, evaluation, session.root)
+        return _failed(row, replace(failure, case=case if evaluation.outcomes else None))
+    if not fuzzed.judged:
+        raise all_discarded(kernel, fuzzed)
+    return Finished(replace(row, note=fuzzed.summary))
 
 
 def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finished:

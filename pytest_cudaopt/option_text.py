@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,15 @@ def whole(least: int) -> Reader:
         return int(text)
 
     return read
+
+
+def seed(text: str) -> int:
+    """Read a whole number; `random` gives one that nobody has chosen."""
+    if text == "random":
+        return secrets.randbelow(1 << 32)
+    if not re.fullmatch(r"\d+", text):
+        raise ValueError("a whole number, or random")
+    return int(text)
 
 
 def seconds(text: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -48,6 +48,23 @@ def evaluate(kernel: Kernel, candidate: Candidate, plan: Plan, device: Device) -
     ReferenceFault, SourceError or HarnessError for what is not its fault.
     """
     return _Judge(kernel, candidate, plan, device).judge()
+
+
+def checker(kernel: Kernel, candidate: Candidate, plan: Plan, device: Device) -> Callable[[Case], Evaluation]:
+    """Compile once, and return what checks one case after the other; it raises what `evaluate` does.
+
+    Of a candidate that does not compile every answer says so.
+    """
+    compiled = compile_candidate(kernel, candidate, device, plan.budget)
+
+    def check(case: Case) -> Evaluation:
+        judge = _Judge(kernel, candidate, replace(plan, cases=(case,)), device)
+        if isinstance(compiled, CompileFailure):
+            return judge._not_compiled(compiled)
+        judge._check_all(compiled)
+        return judge._evaluation(compiled)
+
+    return check
 
 
 @dataclass

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _RUN_FOLDER = re.compile(r"^run-\d+$")
 _MARKS = {
     "cudaopt_check": "compares a kernel with its reference at one case",
+    "cudaopt_fuzz": "compares a kernel with its reference at cases nobody listed",
     "cudaopt_latency": "measures a kernel's latency at one case",
     "cudaopt_optimize": "looks for a faster version of a kernel (--optimize)",
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_cudaopt.errors import CudaoptError, ReferenceFault
+from pytest_cudaopt.errors import CudaoptError, ReferenceFault, ReferenceRaised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def call(kernel: Kernel, what: str, function: Callable[..., Any], given: Mapping[str, Any]) -> object:
     """Return what `function` returns for those of the arguments that it names.
 
-    Raises ReferenceFault about `what`, at the declaration, for whatever it raises.
+    Raises ReferenceRaised about `what`, at the declaration, for whatever it raises.
     """
     try:
         # A reference may overflow or divide by zero on purpose; its values are judged, not its warnings.
@@ -30,7 +30,7 @@ def call(kernel: Kernel, what: str, function: Callable[..., Any], given: Mapping
         raise
     except (Exception, SystemExit) as error:
         # A user's function may raise anything, or try to leave; it is reported, not obeyed.
-        raise ReferenceFault(
+        raise ReferenceRaised(
             f"{what} of kernel '{kernel.name}'",
             expected="no exception",
             got=f"{type(error).__name__}: {error}\n{_user_traceback(error)}",

@@ -61,7 +61,8 @@ class FailureClass(StrEnum):
 class Failure:
     """One failure, ready to be shown: `headline` says what, `details` are lines below it.
 
-    `brief` is the headline for where there is no room for details.
+    `brief` is the headline for where there is no room for details; `case` the one that failed, where the item
+    does not name it.
     """
 
     kind: FailureClass
@@ -69,6 +70,7 @@ class Failure:
     details: tuple[str, ...] = ()
     at: SourceLocation | None = None
     brief: str = ""
+    case: Case | None = None
 
     @property
     def summary(self) -> str:

@@ -69,13 +69,18 @@ class Settings:
     samples: int
     warmup: int
     relative_error: float
+    fuzz_examples: int
+    fuzz_seed: int | None
 
-    def differing_flags(self, *, timing: bool = False, optimizing: bool = False) -> list[str]:
+    def differing_flags(
+        self, *, timing: bool = False, optimizing: bool = False, fuzzing: bool = False
+    ) -> list[str]:
         """Return the flags that reproduce what a check depends on, where not the default.
 
-        Those of a measurement too if `timing`, and those of a run if `optimizing`.
+        Those of a measurement too if `timing`, those of a run if `optimizing`, of drawn cases if `fuzzing`.
         """
         fields = _REPRODUCING_RUN if optimizing else _REPRODUCING_LATENCY if timing else _REPRODUCING_CHECK
+        fields |= _REPRODUCING_DRAWS if fuzzing else frozenset()
         differing = [o for o in OPTIONS if o.field in fields and getattr(self, o.field) != o.default]
         return [o.flag if o.is_switch else f"{o.flag}={o.write(getattr(self, o.field))}" for o in differing]
 
@@ -236,8 +241,25 @@ OPTIONS: tuple[Option, ...] = (
         metavar="PERCENT",
         write=option_text.percent_text,
     ),
+    Option(
+        "fuzz_examples",
+        "--cudaopt-fuzz-examples",
+        option_text.whole(0),
+        10,
+        "cases drawn per kernel beside the declared ones, 0 for none (default 10)",
+        metavar="N",
+    ),
+    Option(
+        "fuzz_seed",
+        "--cudaopt-fuzz-seed",
+        option_text.seed,
+        None,
+        "seed of the drawn cases: a number, or random (default: one that follows from the declaration)",
+        metavar="SEED",
+    ),
 )
 # Results depend on these; the others change what is done, not what is found.
 _REPRODUCING_CHECK = frozenset({"device", "timeout_s"})
+_REPRODUCING_DRAWS = frozenset({"fuzz_examples", "fuzz_seed"})
 _REPRODUCING_LATENCY = _REPRODUCING_CHECK | {"samples", "warmup", "relative_error"}
 _REPRODUCING_RUN = _REPRODUCING_LATENCY | {"optimize", "max_iterations", "model", "seed", "allow_slower"}

@@ -29,6 +29,7 @@ class RowStage(StrEnum):
     """What an item does; the first part of its id."""
 
     CHECK = "check"
+    FUZZ = "fuzz"
     LATENCY = "latency"
     OPTIMIZE = "optimize"
 
@@ -226,6 +227,8 @@ def _mood(status: str) -> Mood:
 def _latency_texts(row: Row) -> list[str]:
     if row.stage is RowStage.OPTIMIZE:
         return _optimize_texts(row)
+    if row.stage is RowStage.FUZZ:
+        return [row.note] if row.note is not None else []
     if row.latency_text is not None:
         return [row.latency_text]
     return [format_latency(row.latency)] if row.latency is not None else []

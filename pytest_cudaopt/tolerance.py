@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import float_expressions
-from pytest_cudaopt.dtypes import DType
+from pytest_cudaopt.dtypes import DType, TypeName
 from pytest_cudaopt.errors import DeclarationError, ExpressionError
 from pytest_cudaopt.float_expressions import FloatExpression
 
@@ -114,7 +114,7 @@ def require_judgeable(
     """Return how an output is judged; raise DeclarationError for rules that contradict each other."""
     if exact and tolerance.is_given:
         raise DeclarationError("exact=True", expected="no tolerance beside it", got="rtol=, atol= or ulp=")
-    if isinstance(dtype, DType):
+    if isinstance(dtype, DType) and not isinstance(dtype, TypeName):
         _require_fitting(dtype, tolerance)
     if unwritten not in tuple(Unwritten):
         raise DeclarationError(

@@ -68,6 +68,11 @@ class Integers:
     low: Expression
     high: Expression
 
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """What depends on sizes."""
+        return (self.low, self.high)
+
     def draw(self, drawing: Drawing) -> NDArray[Any]:
         low, high = self.low.evaluate(drawing.sizes), self.high.evaluate(drawing.sizes)
         if low > high:

@@ -25,6 +25,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "directive_checks",
         "directives",
         "candidate",
+        "case_product",
+        "contract",
+        "size_space",
+        "size_hints",
+        "size_pools",
+        "draw_sizes",
+        "index_values",
         "instances",
         "decorated",
         "declare",
@@ -76,7 +83,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "plausible",
         "achieved",
     ),
-    ("pipeline", "replay"),
+    ("pipeline", "replay", "draw_cases", "fuzz"),
     ("report", "excerpts", "plots", "table", "latency_text", "verdict_json"),
     ("optimize", "adopt"),
     ("plugin", "session", "collect", "items", "load", "cli", "doctor", "kernel_rows", "peak_rows", "rerun"),
@@ -90,8 +97,7 @@ CONFINED = {
     "matplotlib": ("plots",),
     "pytest": ("plugin", "session", "collect"),
     "rich": ("cli", "doctor"),
-    # Fuzzing is not written yet.
-    "hypothesis": (),
+    "hypothesis": ("fuzz",),
 }
 LIGHT_PLUGIN = ("numpy", "openai", "langgraph", "matplotlib", "cuda", "hypothesis", "rich", "ml_dtypes")
 

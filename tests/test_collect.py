@@ -11,18 +11,23 @@ def test_one_check_per_case_and_one_latency_per_measured_case(project):
     assert ids_of(project.run("--collect-only", "-q")) == [
         "test_scale.py::scale[check-n51]",
         "test_scale.py::scale[check-n4096]",
+        "test_scale.py::scale[fuzz]",
         "test_scale.py::scale[latency-n4096]",
     ]
 
 
+def test_no_drawn_cases_no_item(project):
+    assert ids_of(project.run("--collect-only", "-q", "--cudaopt-fuzz-examples=0", "-k", "fuzz")) == []
+
+
 def test_optimize_adds_one_item(project):
-    assert ids_of(project.run("--collect-only", "-q", "--optimize"))[3:] == ["test_scale.py::scale[optimize]"]
+    assert ids_of(project.run("--collect-only", "-q", "--optimize"))[4:] == ["test_scale.py::scale[optimize]"]
 
 
 def test_an_alias_is_not_collected_twice(project):
     project.write("test_scale.py", (project.path / "test_scale.py").read_text() + "\nagain = scale\n")
 
-    assert len(ids_of(project.run("--collect-only", "-q"))) == 3
+    assert len(ids_of(project.run("--collect-only", "-q"))) == 4
 
 
 def test_an_imported_kernel_belongs_to_the_module_that_declares_it(project):
@@ -56,6 +61,7 @@ def test_a_kernel_named_like_a_test_is_a_kernel(project):
         (["-k", "latency"], ["test_scale.py::scale[latency-n4096]"]),
         (["-k", "n51"], ["test_scale.py::scale[check-n51]"]),
         (["-m", "cudaopt_latency"], ["test_scale.py::scale[latency-n4096]"]),
+        (["-m", "cudaopt_fuzz"], ["test_scale.py::scale[fuzz]"]),
         (["-m", "cudaopt_optimize", "--optimize"], ["test_scale.py::scale[optimize]"]),
         (["test_scale.py::scale[check-n51]"], ["test_scale.py::scale[check-n51]"]),
         (
@@ -69,7 +75,7 @@ def test_items_are_selected_like_any_others(project, selection, left):
 
 
 def test_a_whole_kernel_is_selected_by_its_name(project):
-    assert len(ids_of(project.run("--collect-only", "-q", "test_scale.py::scale"))) == 3
+    assert len(ids_of(project.run("--collect-only", "-q", "test_scale.py::scale"))) == 4
 
 
 def test_marks_on_a_kernel_apply_to_its_items(project):
@@ -77,7 +83,7 @@ def test_marks_on_a_kernel_apply_to_its_items(project):
     project.edit("test_scale.py", "@kernel", "@pytest.mark.skip(reason='not today')\n@kernel")
     result = project.run("-rs")
 
-    result.assert_outcomes(skipped=3)
+    result.assert_outcomes(skipped=4)
     result.stdout.fnmatch_lines(["*not today*"])
 
 
@@ -85,7 +91,7 @@ def test_marks_below_the_declaration_apply_too(project):
     project.edit("test_scale.py", "from pytest_cudaopt", "import pytest\nfrom pytest_cudaopt")
     project.edit("test_scale.py", "def scale(", "@pytest.mark.skip\ndef scale(")
 
-    project.run().assert_outcomes(skipped=3)
+    project.run().assert_outcomes(skipped=4)
 
 
 def test_without_the_plugin_a_module_with_kernels_still_imports(project):
@@ -167,6 +173,10 @@ def test_other_import_errors_are_left_to_pytest(project):
             "*--cudaopt-device on the command line: expected auto, sim or cuda:N, got 'gpu0'",
         ),
         (["--optimize-model=gpt"], "*--optimize-model on the command line: expected offline*got 'gpt'"),
+        (
+            ["--cudaopt-fuzz-seed=some"],
+            "*--cudaopt-fuzz-seed on the command line: expected a whole number, or random, got 'some'",
+        ),
         (["--cudaopt-require=tpu"], "*--cudaopt-require on the command line: expected*gpu*got 'tpu'"),
         (
             ["-o", "cudaopt_threads=many"],

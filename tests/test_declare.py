@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, case, f32, i32, i64, kernel, work
+from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, case, f32, i32, i64, indices, kernel, work
 from pytest_cudaopt.declare import Amount, Kernel
 from pytest_cudaopt.dtypes import BY_NAME
 from pytest_cudaopt.errors import DeclarationError, SourceError
@@ -313,3 +313,18 @@ def test_a_tunable_with_the_name_of_a_size_is_refused(tmp_path: Path) -> None:
     source = "// @launch grid=(1) block=(n)\n// @tune n = 64, 128\n"
     with pytest.raises(SourceError, match="expected a name no size or parameter has, got 'n'"):
         declare().candidate(source, tmp_path / "a.cu")
+
+
+def test_values_that_name_an_array_or_an_unknown_size_are_refused_with_what_to_write() -> None:
+    def declare_with(high: str) -> None:
+        @kernel("a.cu", cases=[case(n=3)])
+        def gather(lens=In(i32, "n"), at=In(i32, "n", values=indices(high)), y=Out(f32, "n"), n=i32):
+            pass
+
+    with pytest.raises(
+        DeclarationError, match=r"got the array 'lens'\. Draw it with a callable \(rng, sizes, dr"
+    ):
+        declare_with("lens")
+    with pytest.raises(DeclarationError, match=r"parameter 'at': 'm': expected sizes among n, got 'm'"):
+        declare_with("m")
+    declare_with("n + 1")

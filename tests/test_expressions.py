@@ -139,3 +139,27 @@ def test_arithmetic_agrees_with_python(text: str) -> None:
             expression.evaluate({"n": 11, "m": 3})
     else:
         assert expression.evaluate({"n": 11, "m": 3}) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "operator", "operands"),
+    [
+        ("n % 8 == 0", "==", ["(n % 8)", "0"]),
+        ("a and not b", "and", ["a", "(not b)"]),
+        ("cdiv(n, -k)", "cdiv", ["n", "(-k)"]),
+        ("a - (b - c)", "-", ["a", "(b - c)"]),
+    ],
+)
+def test_the_outermost_operation_is_told_with_operands_that_parse_again(text, operator, operands):
+    found = parse(text).operation
+
+    assert found is not None
+    assert (found[0], [str(operand) for operand in found[1]]) == (operator, operands)
+    assert [parse(operand.text).evaluate(dict.fromkeys("abckn", 3)) for operand in found[1]] == [
+        operand.evaluate(dict.fromkeys("abckn", 3)) for operand in found[1]
+    ]
+
+
+@pytest.mark.parametrize("text", ["7", "n"])
+def test_a_number_or_name_is_no_operation(text):
+    assert parse(text).operation is None

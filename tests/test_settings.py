@@ -82,6 +82,8 @@ def test_command_line_wins_over_environment_over_ini():
         ("samples", "2", 2),
         ("warmup", "0", 0),
         ("relative_error", "0.5", 0.005),
+        ("fuzz_examples", "0", 0),
+        ("fuzz_seed", "7", 7),
     ],
 )
 def test_values_are_read(field, text, value):
@@ -107,6 +109,8 @@ def test_values_are_read(field, text, value):
         ("samples", "1", "a whole number of at least 2"),
         ("warmup", "-1", "a whole number of at least 0"),
         ("relative_error", "small", "a percentage of at least 0"),
+        ("fuzz_examples", "-1", "a whole number of at least 0"),
+        ("fuzz_seed", "-1", "a whole number, or random"),
     ],
 )
 def test_wrong_values_say_what_was_expected(field, text, expected):
@@ -151,6 +155,20 @@ def test_a_latency_is_reproduced_with_how_it_was_measured():
         "--cudaopt-warmup=0",
         "--cudaopt-relative-error=0.3",
     ]
+
+
+def test_drawn_cases_are_reproduced_with_their_number_and_seed():
+    settings = resolve({"fuzz_examples": "50", "fuzz_seed": "9"}, {}, {})
+
+    assert settings.differing_flags() == []
+    assert settings.differing_flags(fuzzing=True) == ["--cudaopt-fuzz-examples=50", "--cudaopt-fuzz-seed=9"]
+
+
+def test_a_random_seed_is_another_one_each_time_and_written_as_the_number_it_is():
+    first, second = (resolve({"fuzz_seed": "random"}, {}, {}) for _ in range(2))
+
+    assert first.fuzz_seed != second.fuzz_seed
+    assert first.differing_flags(fuzzing=True) == [f"--cudaopt-fuzz-seed={first.fuzz_seed}"]
 
 
 @pytest.mark.parametrize("text", ["3", "0.3", "12.5"])

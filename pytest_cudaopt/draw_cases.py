@@ -1,0 +1,133 @@
+"""Which cases fuzzing may draw: sizes that keep the contract, cheap enough to run, and a seed.
+
+Knows neither hypothesis nor a device.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.cases import Case
+from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.draw_sizes import Pick, construct, space_of
+from pytest_cudaopt.errors import CudaoptError, LaunchError
+
+# What one draw may cost on `sim`: all arrays together, all threads of its launch, and its declared work.
+_MOST_ELEMENTS = 1 << 16
+_MOST_THREADS = 1 << 18
+_MOST_FLOPS = 1 << 26
+_LARGEST_TILE = 4096
+_NAME_IN_ENTRY = re.compile(r"\{(\w+)\}")
+
+
+def draws_of(kernel: Kernel, candidate: Candidate) -> Callable[[Pick], Case]:
+    """Return what makes a case of picks: sizes that keep the contract, affordable, and a seed.
+
+    Everything else is that of a declared case, and so are sizes that name an instance of a template: only
+    declared instances are compiled.
+    """
+    templates = _templates(kernel)
+    budget = _Budget.of(kernel, candidate)
+    smallest = min(kernel.cases, key=lambda case: budget.elements(kernel.all_sizes(case)))
+    space = replace(
+        space_of(kernel.contract, kernel.sizes, kernel.derived, _largest(kernel)),
+        edges=_edges(candidate),
+        is_affordable=budget.allows,
+    )
+
+    def draw(pick: Pick) -> Case:
+        template = templates[pick(0, len(templates) - 1)]
+        sizes = construct(replace(space, fixed=template.sizes), pick)
+        seed = pick(0, (1 << 32) - 1)
+        if sizes is None:
+            # A declared case always keeps the contract.
+            return replace(smallest, measure=False, label=None, weight=1.0, seed=seed)
+        ordered = tuple((name, sizes[name]) for name in kernel.sizes)
+        return replace(template, sizes=ordered, seed=seed)
+
+    return draw
+
+
+@dataclass(frozen=True)
+class _Budget:
+    kernel: Kernel
+    candidate: Candidate
+    most_elements: int = _MOST_ELEMENTS
+    most_threads: int = _MOST_THREADS
+    most_flops: int = _MOST_FLOPS
+
+    @classmethod
+    def of(cls, kernel: Kernel, candidate: Candidate) -> _Budget:
+        """Return the usual budget, or what the cheapest declared case takes if that is more."""
+        free = cls(kernel, candidate)
+        sizes = [kernel.all_sizes(case) for case in kernel.cases]
+        return replace(
+            free,
+            most_elements=max(_MOST_ELEMENTS, min(free.elements(one) for one in sizes)),
+            most_threads=max(_MOST_THREADS, min(free.threads(one) for one in sizes)),
+            most_flops=max(_MOST_FLOPS, min(free.flops(one) for one in sizes)),
+        )
+
+    def allows(self, sizes: Mapping[str, int]) -> bool:
+        try:
+            every = self.kernel.all_sizes(Case(tuple(sizes.items())))
+            return (
+                self.elements(every) <= self.most_elements
+                and self.threads(every) <= self.most_threads
+                and self.flops(every) <= self.most_flops
+            )
+        except CudaoptError:
+            # Whatever has no value is for the judge to report.
+            return True
+
+    def flops(self, sizes: Mapping[str, int]) -> int:
+        flops = self.kernel.work.flops
+        with suppress(CudaoptError):
+            return 0 if flops is None else flops.evaluate(sizes)
+        return 0
+
+    def elements(self, sizes: Mapping[str, int]) -> int:
+        arrays = (parameter for parameter in self.kernel.parameters if parameter.is_array)
+        return sum(max(0, math.prod(extent.evaluate(sizes) for extent in array.shape)) for array in arrays)
+
+    def threads(self, sizes: Mapping[str, int]) -> int:
+        try:
+            launch = self.candidate.configure(sizes)
+        except LaunchError:
+            return 0
+        return math.prod(launch.grid) * math.prod(launch.block)
+
+
+def _templates(kernel: Kernel) -> tuple[Case, ...]:
+    """Return the declared cases without what is drawn."""
+    derived = dict(kernel.derived)
+    named = set(_NAME_IN_ENTRY.findall(kernel.entry))
+    while between := named & derived.keys():
+        named = (named - between).union(*(derived[name].names for name in between))
+    kept = (
+        replace(
+            case,
+            sizes=tuple((name, value) for name, value in case.sizes if name in named),
+            measure=False,
+            label=None,
+            weight=1.0,
+            seed=None,
+        )
+        for case in kernel.cases
+    )
+    return tuple(dict.fromkeys(kept))
+
+
+def _largest(kernel: Kernel) -> dict[str, int]:
+    return {name: max(case.by_name[name] for case in kernel.cases) for name in kernel.sizes}
+
+
+def _edges(candidate: Candidate) -> tuple[int, ...]:
+    """Return multiples of the tunables: tile and block sizes, mostly."""
+    tunables = {value for _, value in candidate.tunables if 1 < value <= _LARGEST_TILE}
+    return tuple(sorted(multiple * value for value in tunables for multiple in (1, 2, 3)))

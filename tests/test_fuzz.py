@@ -1,0 +1,253 @@
+"""Fuzzing on the simulator: what declared cases miss is found, made small, and can be pasted."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from judged_kernels import axpy
+
+from pytest_cudaopt import case
+from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.device import Device
+from pytest_cudaopt.evaluation import Plan, Stage, Status
+from pytest_cudaopt.fuzz import Fuzzed, declared_seed, fuzz
+
+PLAN = Plan((Stage.COMPILE, Stage.CHECK), ())
+# Multiples of the block, as people list them.
+FRIENDLY = [case(n=256), case(n=65_536)]
+DROPS_THE_TAIL = ("i < n", "i < n / 256 * 256")
+Fuzz = Callable[..., Fuzzed]
+
+
+@pytest.fixture
+def fuzzed(tmp_path: Path, sim: Device) -> Fuzz:
+    def run(*edits: tuple[str, str], seed: int | None = None, examples: int = 10, **declared: Any) -> Fuzzed:
+        made = axpy(tmp_path, *edits, **{"cases": FRIENDLY, **declared})
+        return fuzz(made, made.start(), PLAN, sim, examples, seed)
+
+    return run
+
+
+def test_a_dropped_tail_is_found_and_made_small(fuzzed: Fuzz) -> None:
+    found = fuzzed(DROPS_THE_TAIL)
+
+    assert found.failed is not None
+    smallest, evaluation = found.failed
+    assert smallest == case(n=1, seed=0)
+    assert evaluation.status is Status.WRONG_RESULT
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_smallest_size_that_fails_is_reported(fuzzed: Fuzz, seed: int) -> None:
+    found = fuzzed(("a * x[i]", "(n >= 40 ? 2.0f : a) * x[i]"), seed=seed)
+
+    assert found.failed is not None
+    assert found.failed[0] == case(n=40, seed=0)
+
+
+def test_a_right_kernel_is_silent_whatever_the_seed(fuzzed: Fuzz) -> None:
+    results = [fuzzed(seed=seed) for seed in range(20)]
+
+    assert [result.failed for result in results] == [None] * 20
+    assert min(result.judged for result in results) >= 8
+    assert {result.discarded for result in results} == {0}
+
+
+def test_the_same_declaration_draws_the_same_cases(tmp_path: Path, sim: Device) -> None:
+    def drawn(seed: int | None) -> list[Any]:
+        seen = []
+        made = axpy(tmp_path, cases=FRIENDLY, reference=lambda x, y, n, a: seen.append(n) or a * x + 1)
+        fuzz(made, made.start(), PLAN, sim, 10, seed)
+        return seen
+
+    assert drawn(None) == drawn(None)
+    assert drawn(3) != drawn(4)
+
+
+def test_the_seed_follows_from_the_declaration(tmp_path: Path) -> None:
+    first: Kernel = axpy(tmp_path, cases=FRIENDLY)
+
+    assert declared_seed(first) == declared_seed(axpy(tmp_path, ("1.0f", "2.0f"), cases=FRIENDLY))
+    assert declared_seed(first) != declared_seed(axpy(tmp_path, cases=[case(n=256)]))
+
+
+def test_more_examples_are_more_cases(fuzzed: Fuzz) -> None:
+    assert fuzzed(examples=3, seed=1).judged <= 3
+    # hypothesis repeats itself now and then.
+    assert 15 <= fuzzed(examples=25, seed=1).judged <= 25
+
+
+def test_a_fault_is_made_small_too(fuzzed: Fuzz) -> None:
+    found = fuzzed(("if (i < n)", "if (n < 100 ? i < n : true)"))
+
+    assert found.failed is not None
+    assert found.failed[0] == case(n=100, seed=0)
+    assert found.failed[1].status is Status.FAULT
+
+
+def test_a_rule_that_launches_nothing_for_few_elements_is_a_failure(fuzzed: Fuzz) -> None:
+    found = fuzzed(("cdiv(n, BLOCK)", "n / BLOCK"))
+
+    assert found.failed is not None
+    assert found.failed[0] == case(n=1, seed=0)
+    assert found.failed[1].reason.endswith("launches nothing, but the outputs are not empty")
+
+
+def test_zero_is_tried_if_the_domain_has_it(fuzzed: Fuzz) -> None:
+    found = fuzzed(("cdiv(n, BLOCK)", "max(1, cdiv(n, BLOCK))"), ("i < n", "i <= n - 1 + (n == 0)"))
+    with_zero = fuzzed(
+        ("cdiv(n, BLOCK)", "max(1, cdiv(n, BLOCK))"),
+        ("i < n", "i <= n - 1 + (n == 0)"),
+        domain={"n": (0, 65_536)},
+    )
+
+    assert found.failed is None
+    assert with_zero.failed is not None
+    assert with_zero.failed[0] == case(n=0, seed=0)
+
+
+def test_sizes_a_reference_refuses_are_discarded_and_counted(fuzzed: Fuzz) -> None:
+    def even(x: Any, y: Any, n: int, a: float) -> Any:
+        assert n % 2 == 0, "rows come in pairs"
+        return a * x + 1
+
+    found = fuzzed(reference=even)
+
+    assert found.failed is None
+    assert found.discarded
+    assert found.judged
+    assert re.fullmatch(
+        r"at case\(n=\d*[13579], seed=\d+\): reference of kernel 'axpy': AssertionError: rows come in pairs",
+        found.why,
+    )
+    assert found.summary == f"{found.judged + found.discarded} drawn, {found.discarded} discarded"
+
+
+def test_an_output_a_reference_leaves_unwritten_is_not_discarded(fuzzed: Fuzz) -> None:
+    from pytest_cudaopt.errors import ReferenceFault
+
+    def forgets(x: Any, y: Any, n: int, a: float) -> None:
+        y[: n // 256 * 256] = (a * x + 1)[: n // 256 * 256]
+
+    with pytest.raises(ReferenceFault, match="left unwritten"):
+        fuzzed(reference=forgets)
+
+
+def test_sizes_a_launch_rule_does_not_allow_are_discarded(fuzzed: Fuzz) -> None:
+    found = fuzzed(
+        ("grid=(cdiv(n, BLOCK)) block=(BLOCK)", "grid=(1) block=(n)"), ("= 64,", "= 1,"), cases=[case(n=900)]
+    )
+
+    assert found.failed is None
+    assert found.judged
+
+
+def test_one_compilation_serves_all_draws(fuzzed: Fuzz, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pytest_cudaopt import pipeline
+
+    compiled = []
+    real = pipeline.compile_candidate
+
+    def counting(*given: Any) -> Any:
+        compiled.append(given)
+        return real(*given)
+
+    monkeypatch.setattr(pipeline, "compile_candidate", counting)
+    fuzzed(DROPS_THE_TAIL)
+
+    assert len(compiled) == 1
+
+
+def break_for_40(project: Any) -> None:
+    project.edit("scale.cu", "2.0f * x[i]", "(n >= 40 && n != 51 && n != 4096 ? 3.0f : 2.0f) * x[i]")
+
+
+def test_a_failure_is_shown_as_that_of_a_check_with_a_case_to_paste(project: Any) -> None:
+    break_for_40(project)
+    result = project.run("--cudaopt-fuzz-examples=20")
+
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "WRONG: y: 40 of 40 elements (100 %) differ from the reference",
+            "  case      n=40, launched with grid=1 block=64, on sim*",
+            "reproduce: pytest 'test_scale.py::scale[[]fuzz[]]' --cudaopt-fuzz-examples=20",
+            "           case(n=40, seed=0)",
+            "  fuzz   wrong",
+        ]
+    )
+
+
+def test_the_pasted_case_fails_as_a_check(project: Any) -> None:
+    break_for_40(project)
+    project.edit("test_scale.py", "case(n=51)", "case(n=40, seed=0)")
+
+    project.run("-k", "check").assert_outcomes(failed=1, passed=1, deselected=2)
+
+
+def test_a_random_seed_is_named_so_that_it_can_be_given(project: Any) -> None:
+    break_for_40(project)
+    first = project.run("--cudaopt-fuzz-seed=random", "-k", "fuzz")
+    (flag,) = {
+        word for line in first.outlines for word in line.split() if word.startswith("--cudaopt-fuzz-seed")
+    }
+    again = project.run(flag, "-k", "fuzz")
+
+    assert re.fullmatch(r"--cudaopt-fuzz-seed=\d+", flag)
+    assert [line for line in again.outlines if "case(" in line] == [
+        line for line in first.outlines if "case(" in line
+    ]
+
+
+def test_a_kernel_whose_every_draw_is_discarded_fails_and_says_why(project: Any) -> None:
+    project.edit("test_scale.py", "    y[...]", "    assert n in (51, 4096), 'unusual'\n    y[...]")
+    result = project.run("-k", "fuzz")
+
+    result.assert_outcomes(failed=1, deselected=3)
+    result.stdout.fnmatch_lines(
+        [
+            "DECLARATION: kernel 'scale', fuzzing",
+            "  got       * draws, none of them such; the first at case(n=*: AssertionError: unusual",
+            "  next      Say with domain=, where= or choices= which sizes the kernel is for",
+            "  at        test_scale.py:3",
+        ]
+    )
+
+
+def test_choices_keep_it_to_what_it_is_for(project: Any) -> None:
+    project.edit("test_scale.py", "    y[...]", "    assert n in (51, 4096), 'unusual'\n    y[...]")
+    project.edit("test_scale.py", "cases=", 'choices={"n": (51, 4096)}, cases=')
+    result = project.run("-k", "fuzz")
+
+    result.assert_outcomes(passed=1, deselected=3)
+    result.stdout.fnmatch_lines(["  fuzz  passed  10 drawn"])
+
+
+def test_a_kernel_that_does_not_compile_says_so_once(project: Any) -> None:
+    project.edit("scale.cu", "2.0f * x[i]", "2.0f * z[i]")
+    result = project.run("-k", "fuzz")
+
+    result.assert_outcomes(failed=1, deselected=3)
+    result.stdout.fnmatch_lines(['COMPILE: scale.cu: identifier "z" is undefined'])
+    result.stdout.no_fnmatch_line("*case(n*")
+
+
+def test_what_sim_cannot_execute_skips_the_item(project: Any) -> None:
+    video = 'int r; asm volatile("vabsdiff4.u32.u32.u32 %0, %1, %1, %1;" : "=r"(r) : "r"(i)); if (i < n)'
+    project.edit("scale.cu", "if (i < n)", video)
+
+    project.run("-k", "fuzz").assert_outcomes(skipped=1, deselected=3)
+
+
+def test_it_reaches_junit_and_workers(project: Any) -> None:
+    project.run_alone("-n", "2", "--junitxml=out.xml", "-k", "fuzz").assert_outcomes(passed=1)
+    (one,) = xml.etree.ElementTree.parse(project.path / "out.xml").iter("testcase")  # noqa: S314 - our own
+    properties = {found.get("name"): found.get("value") for found in one.iter("property")}
+
+    assert one.get("name") == "scale[fuzz]"
+    assert properties["cudaopt.note"] == "10 drawn"
