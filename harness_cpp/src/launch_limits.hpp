@@ -23,4 +23,11 @@ struct KernelFacts {
 // Throws Fault invalid_launch: grid, block and shared memory against the device and the kernel.
 void check_launch(const LaunchSpec& spec, const KernelFacts& kernel, const DeviceLimits& limits);
 
+// Throws Fault unknown_entry: the launch's module has no variable of that name.
+[[noreturn]] void refuse_unknown_symbol(const LaunchSpec& spec, const SymbolWrite& write);
+
+// Throws Fault invalid_launch unless the variable has as many bytes as the buffer it becomes.
+void check_symbol_size(const LaunchSpec& spec, const SymbolWrite& write,
+                       std::uint64_t variable_bytes, std::uint64_t buffer_bytes);
+
 }  // namespace cudaopt

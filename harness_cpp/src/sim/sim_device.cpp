@@ -15,6 +15,7 @@
 #include "sim/launch_checks.hpp"
 #include "sim/measure.hpp"
 #include "sim/module_image.hpp"
+#include "sim/symbols.hpp"
 
 namespace cudaopt {
 namespace {
@@ -98,6 +99,7 @@ class SimDevice final : public Device {
 
   LaunchReport launch(const LaunchSpec& spec) override {
     LoadedModule& module = find_module(spec);
+    sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
     LaunchReport report;
     report.counters = sim::run_launch(launch, m_instructions.run_slice, m_threads);
@@ -106,6 +108,7 @@ class SimDevice final : public Device {
 
   Measurement measure(const LaunchSpec& spec, const MeasureSpec&) override {
     LoadedModule& module = find_module(spec);
+    sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
     const auto resources = module.resources.find(launch.program->function->name);
     model::LaunchShape shape;

@@ -159,7 +159,7 @@ StepAnswer Executor::operator()(const ResetStep& step) {
   return ResetAnswer{};
 }
 
-// Devices know entries by their lowered names only.
+// Devices know entries and variables by their lowered names only.
 LaunchSpec Executor::with_lowered_entry(LaunchSpec launch) const {
   const auto entries = m_entries.find(launch.module);
   if (entries == m_entries.end()) {
@@ -177,6 +177,10 @@ LaunchSpec Executor::with_lowered_entry(LaunchSpec launch) const {
                     "\". __global__ functions found: " + compile::readable_list(found) + ".");
   }
   launch.entry = name;
+  for (SymbolWrite& write : launch.symbols) {
+    const auto symbol = module.lowered.find(write.symbol);
+    write.lowered = symbol == module.lowered.end() ? write.symbol : symbol->second;
+  }
   return launch;
 }
 

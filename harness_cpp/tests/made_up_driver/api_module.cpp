@@ -14,6 +14,7 @@
 #include "kernels.hpp"
 #include "queue.hpp"
 #include "settings.hpp"
+#include "variables.hpp"
 
 using namespace made_up;
 
@@ -21,6 +22,7 @@ struct Module {
   std::string image;
   Gpu* gpu = nullptr;
   std::map<std::string, std::shared_ptr<Function>> functions;
+  Variables variables{};
 };
 
 namespace {
@@ -102,9 +104,13 @@ bool fits(const Launch& launch) {
 void take_values(Launch& launch, void** parameters) {
   const auto bytes = parameter_bytes(launch.function->name);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, parameters[i], bytes[i]);
-    launch.values.push_back(value);
+    // Of a struct, one value for each 8 bytes.
+    for (std::uint64_t at = 0; at < bytes[i]; at += 8) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, static_cast<const char*>(parameters[i]) + at,
+                  std::min<std::uint64_t>(8, bytes[i] - at));
+      launch.values.push_back(value);
+    }
   }
 }
 
@@ -119,7 +125,7 @@ Result cuModuleLoadData(Module** module, const void* image) {
     return settings().own_module;
   if (contains(text, "not an image")) return kInvalidImage;
   if (contains(text, "for another architecture")) return kNoBinaryForGpu;
-  *module = new Module{text, current_gpu(), {}};
+  *module = new Module{text, current_gpu(), {}, make_variables(text)};
   ++open_handles();
   return kSuccess;
 }
@@ -129,6 +135,7 @@ Result cuModuleUnload(Module* module) {
   if (module->gpu != current_gpu()) return kInvalidContext;
   if (const Result result = drain_all(); result != kSuccess) return result;
   log("unload of a module");
+  remove_variables(module->variables);
   delete module;
   --open_handles();
   return kSuccess;
@@ -139,7 +146,18 @@ Result cuModuleGetFunction(Function** function, Module* module, const char* name
   if (!contains(module->image, name)) return kNotFound;
   std::shared_ptr<Function>& known = module->functions[name];
   if (!known) known = std::make_shared<Function>(name);
+  known->variables = &module->variables;
   *function = known.get();
+  return kSuccess;
+}
+
+Result cuModuleGetGlobal_v2(DevicePointer* pointer, std::size_t* bytes, Module* module,
+                            const char* name) {
+  MADE_UP_READY();
+  const auto found = module->variables.find(name);
+  if (found == module->variables.end()) return kNotFound;
+  *pointer = found->second.pointer;
+  *bytes = found->second.bytes;
   return kSuccess;
 }
 
