@@ -25,18 +25,21 @@ if TYPE_CHECKING:
         u32,
         u64,
     )
-    from pytest_cudaopt.parameters import In, InOut, Out, Scalar, Scratch
+    from pytest_cudaopt.parameters import Constant, In, InOut, Out, Scalar, Scratch
+    from pytest_cudaopt.structs import Struct
     from pytest_cudaopt.values import integers, normal, uniform
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Constant",
     "In",
     "InOut",
     "Kernel",
     "Out",
     "Scalar",
     "Scratch",
+    "Struct",
     "bf16",
     "bool_",
     "case",
@@ -61,7 +64,8 @@ __all__ = [
 _HOMES = {
     "cases": ("case",),
     "declare": ("Kernel", "kernel", "work"),
-    "parameters": ("In", "InOut", "Out", "Scalar", "Scratch"),
+    "parameters": ("Constant", "In", "InOut", "Out", "Scalar", "Scratch"),
+    "structs": ("Struct",),
     "values": ("integers", "normal", "uniform"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

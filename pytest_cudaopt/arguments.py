@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_cudaopt.cases import Case, derived_seed
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.strided import Strided, strided
 from pytest_cudaopt.values import Drawing
 
 if TYPE_CHECKING:
@@ -28,18 +29,21 @@ class Arguments:
     """What a kernel is called with.
 
     `shapes` holds every array parameter; `arrays` the initial contents, in the stored dtype and
-    read-only, of those that have any (In, InOut); `scalars` every scalar parameter.
+    read-only, of those that have any (In, InOut); `scalars` every scalar parameter. An absent array, for
+    which the kernel gets a null pointer, is in neither. `layouts` says how arrays with strides lie in memory.
     """
 
     sizes: Mapping[str, int]
     shapes: Mapping[str, Shape]
     arrays: Mapping[str, NDArray[Any]]
     scalars: Mapping[str, np.generic]
+    layouts: Mapping[str, Strided] = field(default_factory=dict)
 
 
-def bind(kernel: Kernel, one: Case) -> Arguments:
+def bind(kernel: Kernel, one: Case, kept: Mapping[str, NDArray[Any]] | None = None) -> Arguments:
     """Draw the arguments of `kernel` at `one`; the same case gives the same bytes on any machine.
 
+    Arrays in `kept` are those; later ones see them as drawn.
     Raises DeclarationError, at the declaration, for negative extents, values of the wrong shape or dtype,
     and scalars that do not fit their dtype.
     """
@@ -50,14 +54,21 @@ def bind(kernel: Kernel, one: Case) -> Arguments:
     shapes: dict[str, Shape] = {}
     arrays: dict[str, NDArray[Any]] = {}
     scalars: dict[str, np.generic] = {}
+    layouts: dict[str, Strided] = {}
     for parameter in kernel.parameters:
         try:
             if not parameter.is_array:
                 scalars[parameter.name] = _scalar(parameter, sizes, rng, arrays)
                 continue
-            shapes[parameter.name] = _shape(parameter, sizes)
+            if parameter.name in one.absent:
+                continue
+            shape = shapes[parameter.name] = _shape(parameter, sizes)
+            layout = strided(parameter, shape, sizes)
+            if layout is not None:
+                layouts[parameter.name] = layout
             if parameter.has_contents:
-                arrays[parameter.name] = _draw(parameter, shapes[parameter.name], sizes, rng, arrays)
+                drawn = _as_stored(_draw(parameter, shape, sizes, rng, arrays), layout)
+                arrays[parameter.name] = (kept or {}).get(parameter.name, drawn)
         except CudaoptError as error:
             raise DeclarationError(
                 f"{kernel.name}.{parameter.name} at {one}: {error.what}",
@@ -66,17 +77,18 @@ def bind(kernel: Kernel, one: Case) -> Arguments:
                 next_step=error.next_step,
                 at=error.at or kernel.location,
             ) from error
-    return Arguments(sizes, shapes, arrays, scalars)
+    return Arguments(sizes, shapes, arrays, scalars, layouts)
 
 
 def bind_again(kernel: Kernel, one: Case, bound: Arguments, draw: int) -> Arguments:
-    """Draw other array contents for the same launch: shapes and scalars are those of `bound`.
+    """Draw other array contents for the same launch: shapes, scalars and constants are those of `bound`.
 
     They are those of `case_of_draw`. Arrays whose source ignores its generator stay as they are. Raises
     DeclarationError as `bind` does.
     """
-    drawn = bind(kernel, case_of_draw(kernel, one, draw))
-    return Arguments(drawn.sizes, drawn.shapes, drawn.arrays, bound.scalars)
+    constants = {p.name: bound.arrays[p.name] for p in kernel.parameters if p.symbol is not None}
+    drawn = bind(kernel, case_of_draw(kernel, one, draw), constants)
+    return replace(drawn, scalars=bound.scalars)
 
 
 def case_of_draw(kernel: Kernel, one: Case, draw: int) -> Case:
@@ -89,10 +101,26 @@ def needed_bytes(kernel: Kernel, one: Case) -> int:
     """Return the host memory judging `one` takes at least: every array as stored, as file, and as float64."""
     sizes = kernel.all_sizes(one)
     return sum(
-        math.prod(extent.evaluate(sizes) for extent in parameter.shape) * (2 * parameter.dtype.itemsize + 8)
+        _most_elements(parameter, sizes) * (2 * parameter.dtype.itemsize + 8)
         for parameter in kernel.parameters
-        if parameter.is_array
+        if parameter.is_array and parameter.name not in one.absent
     )
+
+
+def _most_elements(parameter: Parameter, sizes: Mapping[str, int]) -> int:
+    """Return the elements of the array, or of its buffer if that has more."""
+    shape = tuple(extent.evaluate(sizes) for extent in parameter.shape)
+    strides = tuple(stride.evaluate(sizes) for stride in parameter.strides or ())
+    return max(math.prod(shape), Strided(shape, strides).elements if strides else 0)
+
+
+def _as_stored(array: NDArray[Any], layout: Strided | None) -> NDArray[Any]:
+    """Return what an array of that layout holds: an element that several indices share has one value."""
+    if layout is None:
+        return array
+    stored = layout.gather(layout.scatter(array, b"\0"))
+    stored.setflags(write=False)
+    return stored
 
 
 def _shape(parameter: Parameter, sizes: Mapping[str, int]) -> Shape:

@@ -14,13 +14,17 @@ RESERVED = ("measure", "id", "seed", "weight")
 
 @dataclass(frozen=True)
 class Case:
-    """One set of sizes; `measure` makes it count for latency with its `weight` in the geometric mean."""
+    """One set of sizes; `measure` makes it count for latency with its `weight` in the geometric mean.
+
+    `absent` names the optional arrays for which the kernel gets a null pointer.
+    """
 
     sizes: tuple[tuple[str, int], ...]
     measure: bool = False
     label: str | None = None
     seed: int | None = None
     weight: float = 1.0
+    absent: tuple[str, ...] = ()
 
     @property
     def by_name(self) -> dict[str, int]:
@@ -29,6 +33,7 @@ class Case:
     def __str__(self) -> str:
         """The `case(...)` a user can paste."""
         parts = [f"{name}={value}" for name, value in self.sizes]
+        parts += [f"{name}=None" for name in self.absent]
         parts += [f"seed={self.seed}"] if self.seed is not None else []
         parts += ["measure=True"] if self.measure else []
         parts += [f"weight={self.weight!r}"] if self.weight != 1.0 else []
@@ -42,10 +47,15 @@ def case(
     id: str | None = None,
     seed: int | None = None,
     weight: float = 1.0,
-    **sizes: int,
+    **sizes: int | None,
 ) -> Case:
-    """Declare one case; every size of the kernel that is not derived must be given."""
-    for name, value in sizes.items():
+    """Declare one case; every size of the kernel that is not derived must be given.
+
+    `NAME=None` passes a null pointer for the optional array of that name.
+    """
+    absent = tuple(name for name, value in sizes.items() if value is None)
+    given = {name: value for name, value in sizes.items() if value is not None}
+    for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
             raise DeclarationError(f"case({name}=)", expected="an integer >= 0", got=repr(value))
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
@@ -55,8 +65,8 @@ def case(
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise DeclarationError("case(seed=)", expected="an integer >= 0", got=repr(seed))
     # NumPy's integers are welcome, but JSON and hashes want plain ones.
-    plain = tuple((name, int(value)) for name, value in sizes.items())
-    return Case(plain, measure, id, seed, weight)
+    plain = tuple((name, int(value)) for name, value in given.items())
+    return Case(plain, measure, id, seed, weight, absent)
 
 
 def case_ids(cases: Iterable[Case]) -> tuple[str, ...]:
@@ -65,7 +75,8 @@ def case_ids(cases: Iterable[Case]) -> tuple[str, ...]:
     varying = _varying(all_cases)
     ids: list[str] = []
     for one in all_cases:
-        name = one.label or "-".join(f"{n}{v}" for n, v in one.sizes if n in varying) or "case"
+        parts = [f"{n}{v}" for n, v in one.sizes if n in varying] + [f"no_{n}" for n in one.absent]
+        name = one.label or "-".join(parts) or "case"
         count = sum(existing == name or existing.startswith(f"{name}~") for existing in ids)
         ids.append(f"{name}~{count + 1}" if count else name)
     return tuple(ids)
@@ -75,7 +86,7 @@ def derived_seed(kernel_name: str, one: Case) -> int:
     """Return the case's own seed, else one that depends on kernel and sizes only."""
     if one.seed is not None:
         return one.seed
-    text = f"{kernel_name}/{sorted(one.sizes)}"
+    text = f"{kernel_name}/{sorted(one.sizes)}" + "".join(f"/no {name}" for name in sorted(one.absent))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 

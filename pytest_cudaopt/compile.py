@@ -18,7 +18,8 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault, HarnessError
 from pytest_cudaopt.evaluation import Budget, Diagnostic, Resources
 from pytest_cudaopt.finding import Finding
-from pytest_cudaopt.protocol import Entry, Module
+from pytest_cudaopt.formals import StructLayout, constants, cuda_types, struct_layouts
+from pytest_cudaopt.protocol import Entry, Member, Module, Struct, Symbol
 from pytest_cudaopt.wire import from_json, to_json
 
 MODULE = "candidate"
@@ -81,11 +82,18 @@ def source_module(kernel: Kernel, candidate: Candidate, device: Device) -> Modul
         options=_options(kernel, candidate),
         include=device.toolchain.include,
         headers=_headers(candidate),
-        entries=(Entry(kernel.entry, tuple(p.cuda_types for p in kernel.parameters)),),
+        entries=(Entry(kernel.entry, cuda_types(kernel.parameters)),),
+        structs=tuple(_struct(layout) for layout in struct_layouts(kernel.parameters)),
+        symbols=tuple(Symbol(p.symbol, p.dtype.cuda) for p in constants(kernel.parameters) if p.symbol),
         architecture=device.limits.architecture,
         # A GPU never says at which line it failed; without them, compiling takes half the time.
         line_tables=not device.is_gpu,
     )
+
+
+def _struct(layout: StructLayout) -> Struct:
+    members = (Member(m.parameter.name, m.offset, m.parameter.cuda_types) for m in layout.members)
+    return Struct(layout.type_name, layout.bytes, tuple(members))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from pytest_cudaopt.errors import (
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Marker, Parameter, Role
+from pytest_cudaopt.structs import StructMarker, is_for_members, member_names, require_members_taken
 
 Reference = Callable[..., Any]
 _IDENTIFIER = re.compile(r"^[A-Za-z_]\w*$")
@@ -251,6 +252,8 @@ def kernel(
         at = _location(function)
         try:
             parameters = _parameters(function)
+            if reference is None:
+                require_members_taken(function, parameters)
             names = _sizes(parameters, tuple(sizes))
             derived = tuple((name, expressions.parse(text)) for name, text in (derive or {}).items())
             declared = Kernel(
@@ -292,9 +295,16 @@ def _location(function: Callable[..., Any]) -> SourceLocation:
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    parameters = []
-    for name, declared in inspect.signature(function).parameters.items():
+    parameters: list[Parameter] = []
+    signature = inspect.signature(function).parameters
+    members = member_names(signature.values())
+    for name, declared in signature.items():
         default = declared.default
+        if is_for_members(declared, members):
+            continue
+        if isinstance(default, StructMarker):
+            parameters += default.parameters(name)
+            continue
         if isinstance(default, DType):
             if default.is_float:
                 raise DeclarationError(
@@ -306,12 +316,26 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
         if not isinstance(default, Marker):
             raise DeclarationError(
                 f"parameter '{name}'",
-                expected="a marker as default: In, Out, InOut, Scratch, Scalar or a dtype",
+                expected="a marker as default: In, Out, InOut, Scratch, Scalar, Constant, Struct or a dtype",
                 got="no default" if default is inspect.Parameter.empty else repr(default),
                 next_step=f"Write {name}=In(f32, 'n')",
             )
         parameters.append(Parameter.named(name, default))
+    _require_own_name_each(parameters)
     return tuple(parameters)
+
+
+def _require_own_name_each(parameters: Iterable[Parameter]) -> None:
+    seen: set[str] = set()
+    for parameter in parameters:
+        if parameter.name in seen:
+            raise DeclarationError(
+                f"parameter '{parameter.name}'",
+                expected="a name that no other parameter, and no member of a struct, has",
+                got=f"'{parameter.name}' a second time",
+                next_step="Rename one of them: the reference gets members by their own names",
+            )
+        seen.add(parameter.name)
 
 
 def _cases(cases: object) -> tuple[Case, ...]:
@@ -342,7 +366,7 @@ def _validate(declared: Kernel) -> None:
     if reserved := sorted(known & set(RESERVED)):
         raise DeclarationError("sizes", expected=f"none of {', '.join(RESERVED)}", got=reserved[0])
     for parameter in declared.parameters:
-        expressions_used = [*parameter.shape]
+        expressions_used = [*parameter.shape, *(parameter.strides or ())]
         if isinstance(parameter.value, Expression):
             expressions_used.append(parameter.value)
         for expression in expressions_used:
@@ -362,6 +386,7 @@ def _validate(declared: Kernel) -> None:
         if not isinstance(one, Case):
             raise DeclarationError(f"cases[{number}]", expected="a case(...)", got=repr(one))
         require_sizes(f"cases[{number}]", one, dict.fromkeys(declared.sizes))
+        _require_absent_allowed(f"cases[{number}]", one, declared.parameters)
         if one in declared.cases[:number]:
             raise DeclarationError(
                 f"cases[{number}]",
@@ -369,6 +394,27 @@ def _validate(declared: Kernel) -> None:
                 got=f"{one} a second time",
                 next_step="Remove it, or give it another seed=",
             )
+
+
+def _require_absent_allowed(what: str, one: Case, parameters: tuple[Parameter, ...]) -> None:
+    """Refuse None for anything but an optional array, and for every output at once."""
+    optional = [parameter.name for parameter in parameters if parameter.optional]
+    for name in one.absent:
+        if name not in optional:
+            raise DeclarationError(
+                what,
+                expected=f"None for optional arrays only ({', '.join(optional) or 'there is none'})",
+                got=f"{name}=None",
+                next_step=f"Declare it as optional: {name}=In(..., optional=True)",
+            )
+    outputs = {parameter.name for parameter in parameters if parameter.is_output}
+    if outputs <= set(one.absent):
+        raise DeclarationError(
+            what,
+            expected="at least one output that is there",
+            got=", ".join(f"{name}=None" for name in one.absent),
+            next_step="Leave one of them to the kernel: without any there is nothing to check",
+        )
 
 
 def _require_known(what: str, expression: Expression, known: set[str]) -> None:

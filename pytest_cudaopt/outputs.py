@@ -56,7 +56,7 @@ def empty_outputs(prepared: PreparedCase) -> Outputs:
 
 
 def _written(prepared: PreparedCase) -> list[Parameter]:
-    return [parameter for parameter in prepared.kernel.parameters if parameter.is_output]
+    return list(prepared.outputs)
 
 
 def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:
@@ -65,7 +65,9 @@ def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[A
     shape = prepared.arguments.shapes[parameter.name]
     try:
         raw = np.fromfile(file, dtype=np.uint8)
-        return raw.view(parameter.dtype.numpy).reshape(shape)
+        stored = raw.view(parameter.dtype.numpy)
+        layout = prepared.arguments.layouts.get(parameter.name)
+        return stored.reshape(shape) if layout is None else layout.gather(stored)
     except (OSError, ValueError) as error:
         raise HarnessError(
             f"output '{parameter.name}'", expected=f"a file of shape {shape}", got=str(error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_cudaopt import expressions
@@ -36,11 +36,26 @@ class Marker:
     values: ValueSource | None = None
     value: float | Expression | None = None
     exact: bool = False
+    strides: tuple[Expression, ...] | None = None
+    optional: bool = False
+    symbol: str | None = None
+
+
+@dataclass(frozen=True)
+class StructOf:
+    """The struct that a parameter is a member of: its C++ type, and the name it is declared by."""
+
+    type_name: str
+    name: str
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A declared parameter of a kernel."""
+    """A declared parameter of a kernel, or a member of a struct among them.
+
+    `strides` are in elements, one per dimension; None is C order. `symbol` names the module's variable that a
+    constant is; the kernel takes no argument for it.
+    """
 
     name: str
     role: Role
@@ -49,10 +64,14 @@ class Parameter:
     values: ValueSource | None
     value: float | Expression | None
     exact: bool
+    strides: tuple[Expression, ...] | None = None
+    optional: bool = False
+    symbol: str | None = None
+    struct: StructOf | None = None
 
     @classmethod
-    def named(cls, name: str, marker: Marker) -> Parameter:
-        """Give `marker` its name."""
+    def named(cls, name: str, marker: Marker, struct: StructOf | None = None) -> Parameter:
+        """Give `marker` its name, within `struct` if it is a member of one."""
         return cls(
             name=name,
             role=marker.role,
@@ -61,6 +80,10 @@ class Parameter:
             values=marker.values,
             value=marker.value,
             exact=marker.exact,
+            strides=marker.strides,
+            optional=marker.optional,
+            symbol=name if marker.symbol == "" else marker.symbol,
+            struct=struct,
         )
 
     @property
@@ -92,14 +115,33 @@ class Parameter:
         return pointers
 
 
-def In(dtype: DType, *shape: str | int, values: ValueSource | ValueCallable | None = None) -> Marker:
-    """Mark an array the kernel only reads; `shape` holds sizes, numbers or expressions."""
-    return _array(Role.IN, dtype, shape, values=values)
+def In(
+    dtype: DType,
+    *shape: str | int,
+    values: ValueSource | ValueCallable | None = None,
+    strides: tuple[str | int, ...] | None = None,
+    optional: bool = False,
+) -> Marker:
+    """Mark an array the kernel only reads; `shape` holds sizes, numbers or expressions.
+
+    `strides` are the elements from one neighbour to the next in each dimension (default: C order, without
+    gaps); one of 0 repeats the same elements. `optional`: a case may pass a null pointer by `NAME=None`.
+    """
+    return _array(Role.IN, dtype, shape, values=values, strides=strides, optional=optional)
 
 
-def Out(dtype: DType, *shape: str | int, exact: bool = False) -> Marker:
-    """Mark an array the kernel writes completely; `exact` compares bit for bit."""
-    return _array(Role.OUT, dtype, shape, exact=exact)
+def Out(
+    dtype: DType,
+    *shape: str | int,
+    exact: bool = False,
+    strides: tuple[str | int, ...] | None = None,
+    optional: bool = False,
+) -> Marker:
+    """Mark an array the kernel writes completely; `exact` compares bit for bit.
+
+    `strides` and `optional` are those of `In`; what lies between the elements must stay as it was.
+    """
+    return _array(Role.OUT, dtype, shape, exact=exact, strides=strides, optional=optional)
 
 
 def InOut(
@@ -107,9 +149,11 @@ def InOut(
     *shape: str | int,
     values: ValueSource | ValueCallable | None = None,
     exact: bool = False,
+    strides: tuple[str | int, ...] | None = None,
+    optional: bool = False,
 ) -> Marker:
     """Mark an array the kernel reads and updates."""
-    return _array(Role.INOUT, dtype, shape, values=values, exact=exact)
+    return _array(Role.INOUT, dtype, shape, values=values, exact=exact, strides=strides, optional=optional)
 
 
 def Scratch(dtype: DType, *shape: str | int) -> Marker:
@@ -117,14 +161,38 @@ def Scratch(dtype: DType, *shape: str | int) -> Marker:
     return _array(Role.SCRATCH, dtype, shape)
 
 
+def Constant(
+    dtype: DType,
+    *shape: str | int,
+    symbol: str | None = None,
+    values: ValueSource | ValueCallable | None = None,
+) -> Marker:
+    """Mark a `__constant__` or `__device__` variable of the source, which is written before each launch.
+
+    `symbol` is its name in C++, such as `ns::taps`; by default that of the parameter. It is no parameter of
+    the kernel, and has exactly the elements of `shape`.
+    """
+    if symbol is not None and not (isinstance(symbol, str) and symbol.strip()):
+        raise DeclarationError("Constant(symbol=)", expected="the variable's name", got=repr(symbol))
+    return replace(_array(Role.IN, dtype, shape, values=values), symbol=symbol or "")
+
+
 def Scalar(
     dtype: DType,
     value: float | str | None = None,
     *,
     values: ValueSource | ValueCallable | None = None,
+    derive: str | None = None,
 ) -> Marker:
-    """Mark a scalar: a fixed number, an expression over sizes, drawn `values`, or else a size."""
+    """Mark a scalar: a fixed number, an expression over sizes, drawn `values`, or else a size.
+
+    `derive="cols + pad"` says the same as the text alone.
+    """
     _require_dtype("Scalar", dtype)
+    if derive is not None:
+        if value is not None:
+            raise DeclarationError("Scalar", expected="value or derive=", got="both")
+        value = str(derive)
     if value is not None and values is not None:
         raise DeclarationError("Scalar", expected="value or values=", got="both")
     if value is None and values is None and dtype.is_float:
@@ -149,6 +217,8 @@ def _array(
     *,
     values: ValueSource | ValueCallable | None = None,
     exact: bool = False,
+    strides: tuple[str | int, ...] | None = None,
+    optional: bool = False,
 ) -> Marker:
     _require_dtype(role.value.capitalize(), dtype)
     if not shape:
@@ -161,7 +231,20 @@ def _array(
     if role in (Role.IN, Role.INOUT):
         source = default_source(dtype) if values is None else as_source(values)
     extents = tuple(expressions.parse(extent) for extent in shape)
-    return Marker(role, dtype, extents, values=source, exact=exact)
+    steps = None if strides is None else _strides(f"{role.value.capitalize()}({dtype})", strides, extents)
+    return Marker(role, dtype, extents, values=source, exact=exact, strides=steps, optional=optional)
+
+
+def _strides(what: str, strides: object, shape: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """Return one expression per dimension of `shape`."""
+    if not isinstance(strides, tuple | list) or len(strides) != len(shape):
+        raise DeclarationError(
+            f"{what} strides=",
+            expected=f"{len(shape)} of them, as many as dimensions",
+            got=repr(strides),
+            next_step="Give the elements from one neighbour to the next in each dimension: strides=('ld', 1)",
+        )
+    return tuple(expressions.parse(stride) for stride in strides)
 
 
 def _require_dtype(what: str, dtype: object) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from pytest_cudaopt.arguments import Arguments, bind, needed_bytes
+from pytest_cudaopt.buffers import stored_arrays
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.contents import (
     Contents,
@@ -24,6 +25,7 @@ from pytest_cudaopt.contents import (
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault
+from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.reference import compute_expected
 
 if TYPE_CHECKING:
@@ -47,6 +49,16 @@ class PreparedCase:
     folder: Path
     stem: str
 
+    @property
+    def present(self) -> tuple[Parameter, ...]:
+        """The kernel's parameters without arrays that are absent from the case."""
+        return tuple(p for p in self.kernel.parameters if p.name not in self.case.absent)
+
+    @property
+    def outputs(self) -> tuple[Parameter, ...]:
+        """The arrays that the case compares."""
+        return tuple(parameter for parameter in self.present if parameter.is_output)
+
     @cached_property
     def expected(self) -> dict[str, NDArray[Any]]:
         """What the reference says, read-only; raises ReferenceFault. Computed at the first use."""
@@ -63,8 +75,7 @@ class PreparedCase:
     @property
     def output_elements(self) -> int:
         """Elements over all outputs; 0 means there is nothing to compute."""
-        outputs = (parameter.name for parameter in self.kernel.parameters if parameter.is_output)
-        return sum(math.prod(self.arguments.shapes[name]) for name in outputs)
+        return sum(math.prod(self.arguments.shapes[output.name]) for output in self.outputs)
 
     @property
     def held_bytes(self) -> int:
@@ -72,9 +83,7 @@ class PreparedCase:
         shapes = self.arguments.shapes
         inputs = sum(array.nbytes for array in self.arguments.arrays.values())
         expected = sum(
-            math.prod(shapes[parameter.name]) * parameter.dtype.oracle.itemsize
-            for parameter in self.kernel.parameters
-            if parameter.is_output
+            math.prod(shapes[parameter.name]) * parameter.dtype.oracle.itemsize for parameter in self.outputs
         )
         return 2 * inputs + expected + (self._drawn.held_bytes if self._drawn is not None else 0)
 
@@ -117,7 +126,7 @@ def _prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
     _require_memory(kernel, case)
     arguments = bind(kernel, case)
     stem = device.new_request("inputs").nonce
-    files = write_arrays(arguments.arrays, device.scratch, stem)
+    files = write_arrays(stored_arrays(arguments, arguments.arrays), device.scratch, stem)
     return PreparedCase(kernel, case, arguments, files, device.scratch, stem)
 
 

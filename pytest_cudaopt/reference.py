@@ -31,7 +31,9 @@ def compute_expected(kernel: Kernel, arguments: Arguments) -> dict[str, NDArray[
     suspicious = [
         parameter
         for parameter in kernel.parameters
-        if parameter.role is Role.OUT and _holds_fill(first[parameter.name], parameter, 0)
+        if parameter.role is Role.OUT
+        and parameter.name in first
+        and _holds_fill(first[parameter.name], parameter, 0)
     ]
     if suspicious:
         second = _run(kernel, arguments, fill=1)
@@ -48,6 +50,9 @@ def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[A
     for parameter in kernel.parameters:
         if not parameter.is_array:
             given[parameter.name] = _plain(arguments.scalars[parameter.name], parameter)
+            continue
+        if parameter.name not in arguments.shapes:
+            given[parameter.name] = None
             continue
         if parameter.has_contents:
             array = np.array(arguments.arrays[parameter.name], dtype=parameter.dtype.oracle)

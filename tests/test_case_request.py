@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_cudaopt.case_request import FINITE_POISON, POISON
+from pytest_cudaopt.buffers import POISON
+from pytest_cudaopt.case_request import FINITE_POISON
 from pytest_cudaopt.dtypes import ALL, DType, f64
 
 

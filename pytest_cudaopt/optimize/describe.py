@@ -102,6 +102,7 @@ def input_cases(kernel: Kernel) -> Json:
         {
             "id": case_id,
             "sizes": case.by_name,
+            "absent": list(case.absent),
             "measure": case.measure,
             "weight": case.weight,
             "seed": case.seed,
