@@ -1,7 +1,11 @@
 // Variables of a module on a GPU: written before each launch, whoever launches.
+#include <algorithm>
+#include <fstream>
+
 #include "cuda/cuda_device.hpp"
 #include "cuda/symbols.hpp"
 #include "made_up_gpu.hpp"
+#include "temporary_folder.hpp"
 
 using namespace cudaopt;
 using namespace made_up_gpu;
@@ -13,7 +17,9 @@ const std::string kModule = "weighs_takes_960_ns\nspends_weighs_takes_960_ns\nva
 
 // A device with x = 1, 2, 3, 4, an output y, and w = 3, 0 for the module's variable.
 struct Opened {
-  Opened() : device(cuda::make_cuda_device(gpu.context(), gpu.files(), "cuda:0")) {
+  explicit Opened(Settings settings = {})
+      : gpu(std::move(settings)),
+        device(cuda::make_cuda_device(gpu.context(), gpu.files(), "cuda:0")) {
     device->load(module_of(kModule));
     device->create_buffer(buffer_of("x", 16, Access::read));
     device->create_buffer(buffer_of("y", 16, Access::write));
@@ -48,6 +54,17 @@ MeasureSpec quickly(SamplingMode mode) {
   return how;
 }
 
+// Of the variable, whose 8 bytes no other copy has.
+int most_launches_between_writes(const std::string& path) {
+  std::ifstream lines(path);
+  int most = 0, launches = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("launch weighs", 0) == 0) most = std::max(most, ++launches);
+    if (line.rfind("copy of 8 bytes", 0) == 0) launches = 0;
+  }
+  return most;
+}
+
 const std::vector<float> kWeighed = {3, 6, 9, 12};
 
 }  // namespace
@@ -72,6 +89,15 @@ TEST("a variable is written before each timed launch, and before each replay of 
   const Measurement spent =
       opened.device->measure(weighed("spends_weighs_takes_960_ns"), quickly(SamplingMode::cold));
   CHECK(kWeighed == floats_of(spent.timing.value().captured.value().outputs.at("y")));
+}
+
+TEST("between two replays of a batch the variable is written again") {
+  const check::TemporaryFolder folder;
+  const std::string path = folder.path() + "/log";
+  const Opened opened({{"LOG", path}});
+  const Measurement measured =
+      opened.device->measure(weighed("weighs_takes_960_ns"), quickly(SamplingMode::batch));
+  CHECK_EQUAL(measured.timing.value().batch.value().launches, most_launches_between_writes(path));
 }
 
 TEST("each arm of an interleaved measurement has its own module's variable written") {
