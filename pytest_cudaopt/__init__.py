@@ -29,19 +29,22 @@ if TYPE_CHECKING:
         u64,
     )
     from pytest_cudaopt.index_values import indices, lengths, offsets, permutation, sorted_
-    from pytest_cudaopt.parameters import In, InOut, Out, Scalar, Scratch
+    from pytest_cudaopt.parameters import Constant, In, InOut, Out, Scalar, Scratch
+    from pytest_cudaopt.structs import Struct
     from pytest_cudaopt.torch_reference import torch_reference
     from pytest_cudaopt.values import integers, normal, uniform
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Constant",
     "In",
     "InOut",
     "Kernel",
     "Out",
     "Scalar",
     "Scratch",
+    "Struct",
     "bf16",
     "bool_",
     "case",
@@ -77,7 +80,8 @@ _HOMES = {
     "cases": ("case",),
     "declare": ("Kernel", "kernel", "work"),
     "index_values": ("indices", "lengths", "offsets", "permutation", "sorted_"),
-    "parameters": ("In", "InOut", "Out", "Scalar", "Scratch"),
+    "parameters": ("Constant", "In", "InOut", "Out", "Scalar", "Scratch"),
+    "structs": ("Struct",),
     "torch_reference": ("torch_reference",),
     "values": ("integers", "normal", "uniform"),
 }

@@ -48,7 +48,7 @@ def compare_outputs(
     """
     bad = bad_elements(kernel, expected, outputs)
     comparisons, note = [], ""
-    for parameter in expected.arguments.parameters:
+    for parameter in expected.arguments.present:
         if not parameter.is_output:
             continue
         name, got = parameter.name, outputs[parameter.name]

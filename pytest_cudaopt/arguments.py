@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_cudaopt.cases import Case, derived_seed
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.strided import Strided, strided
 from pytest_cudaopt.values import Drawing
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class Arguments:
 
     `parameters` are the kernel's, with the dtypes they have at the case.
     `shapes` holds every array parameter; `arrays` the initial contents, in the stored dtype and
-    read-only, of those that have any (In, InOut); `scalars` every scalar parameter.
+    read-only, of those that have any (In, InOut); `scalars` every scalar parameter. An absent array, for
+    which the kernel gets a null pointer, is in neither. `layouts` says how arrays with strides lie in memory.
     """
 
     sizes: Mapping[str, int]
@@ -37,11 +39,18 @@ class Arguments:
     arrays: Mapping[str, NDArray[Any]]
     scalars: Mapping[str, np.generic]
     parameters: tuple[Parameter, ...]
+    layouts: Mapping[str, Strided] = field(default_factory=dict)
+
+    @property
+    def present(self) -> tuple[Parameter, ...]:
+        """The parameters without absent arrays."""
+        return tuple(p for p in self.parameters if not p.is_array or p.name in self.shapes)
 
 
-def bind(kernel: Kernel, one: Case) -> Arguments:
+def bind(kernel: Kernel, one: Case, kept: Mapping[str, NDArray[Any]] | None = None) -> Arguments:
     """Draw the arguments of `kernel` at `one`; the same case gives the same bytes on any machine.
 
+    Arrays in `kept` are those; later ones see them as drawn.
     Raises DeclarationError, at the declaration, for negative extents, values of the wrong shape or dtype,
     and scalars that do not fit their dtype.
     """
@@ -53,14 +62,21 @@ def bind(kernel: Kernel, one: Case) -> Arguments:
     arrays: dict[str, NDArray[Any]] = {}
     scalars: dict[str, np.generic] = {}
     parameters = kernel.at(one).parameters
+    layouts: dict[str, Strided] = {}
     for parameter in parameters:
         try:
             if not parameter.is_array:
                 scalars[parameter.name] = _scalar(parameter, sizes, rng, arrays)
                 continue
-            shapes[parameter.name] = _shape(parameter, sizes)
+            if parameter.name in one.absent:
+                continue
+            shape = shapes[parameter.name] = _shape(parameter, sizes)
+            layout = strided(parameter, shape, sizes)
+            if layout is not None:
+                layouts[parameter.name] = layout
             if parameter.has_contents:
-                arrays[parameter.name] = _draw(parameter, shapes[parameter.name], sizes, rng, arrays)
+                drawn = _as_stored(_draw(parameter, shape, sizes, rng, arrays), layout)
+                arrays[parameter.name] = (kept or {}).get(parameter.name, drawn)
         except CudaoptError as error:
             raise DeclarationError(
                 f"{kernel.name}.{parameter.name} at {one}: {error.what}",
@@ -69,16 +85,17 @@ def bind(kernel: Kernel, one: Case) -> Arguments:
                 next_step=error.next_step,
                 at=error.at or kernel.location,
             ) from error
-    return Arguments(sizes, shapes, arrays, scalars, parameters)
+    return Arguments(sizes, shapes, arrays, scalars, parameters, layouts)
 
 
 def bind_again(kernel: Kernel, one: Case, bound: Arguments, draw: int) -> Arguments:
-    """Draw other array contents for the same launch: shapes and scalars are those of `bound`.
+    """Draw other array contents for the same launch: shapes, scalars and constants are those of `bound`.
 
     They are those of `case_of_draw`. Arrays whose source ignores its generator stay as they are. Raises
     DeclarationError as `bind` does.
     """
-    drawn = bind(kernel, case_of_draw(kernel, one, draw))
+    constants = {p.name: bound.arrays[p.name] for p in kernel.parameters if p.symbol is not None}
+    drawn = bind(kernel, case_of_draw(kernel, one, draw), constants)
     return replace(drawn, scalars=bound.scalars)
 
 
@@ -92,10 +109,26 @@ def needed_bytes(kernel: Kernel, one: Case) -> int:
     """Return the host memory judging `one` takes at least: every array as stored, as file, and as float64."""
     sizes = kernel.all_sizes(one)
     return sum(
-        math.prod(extent.evaluate(sizes) for extent in parameter.shape) * (2 * parameter.dtype.itemsize + 8)
+        _most_elements(parameter, sizes) * (2 * parameter.dtype.itemsize + 8)
         for parameter in kernel.at(one).parameters
-        if parameter.is_array
+        if parameter.is_array and parameter.name not in one.absent
     )
+
+
+def _most_elements(parameter: Parameter, sizes: Mapping[str, int]) -> int:
+    """Return the elements of the array, or of its buffer if that has more."""
+    shape = tuple(extent.evaluate(sizes) for extent in parameter.shape)
+    strides = tuple(stride.evaluate(sizes) for stride in parameter.strides or ())
+    return max(math.prod(shape), Strided(shape, strides).elements if strides else 0)
+
+
+def _as_stored(array: NDArray[Any], layout: Strided | None) -> NDArray[Any]:
+    """Return what an array of that layout holds: an element that several indices share has one value."""
+    if layout is None:
+        return array
+    stored = layout.gather(layout.scatter(array, b"\0"))
+    stored.setflags(write=False)
+    return stored
 
 
 def _shape(parameter: Parameter, sizes: Mapping[str, int]) -> Shape:

@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pytest_cudaopt.buffers import POISON
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.evaluation import Budget
+from pytest_cudaopt.formals import Formal, StructLayout, constants, formals
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.parameters import Parameter, Role
 from pytest_cudaopt.prepare import PreparedCase
@@ -18,17 +20,22 @@ from pytest_cudaopt.protocol import (
     Argument,
     Buffer,
     BufferArgument,
+    BufferMember,
     Launch,
+    MemberArgument,
+    NullArgument,
+    NullMember,
     Read,
     ReadGuards,
     Request,
     Reset,
     ScalarArgument,
+    ScalarMember,
     Step,
+    StructArgument,
+    SymbolWrite,
 )
 
-# Repeated 2 bytes that are a NaN in f16, bf16, f32 and f64, no valid bool, and an unlikely integer.
-POISON = "f97f"
 # A NaN in either float of 8 bits.
 _POISON_OF_BYTES = "7f"
 # A number in each of them. An addition to a NaN in a guard zone leaves a NaN there, and so no trace.
@@ -61,7 +68,7 @@ def base_request(
         sim=sim,
         timeout_s=budget.launching_timeout_s,
         modules=(compiled.module,),
-        buffers=tuple(_buffer(p, prepared, guard_bytes) for p in prepared.instance.parameters if p.is_array),
+        buffers=tuple(_buffer(p, prepared, guard_bytes) for p in prepared.present if p.is_array),
     )
 
 
@@ -72,10 +79,13 @@ def launch_step(prepared: PreparedCase, compiled: Compiled, launch: LaunchConfig
         entry=compiled.entry_of(prepared.instance),
         grid=launch.grid,
         block=launch.block,
-        arguments=tuple(_argument(p, prepared) for p in prepared.instance.parameters),
+        arguments=tuple(_argument(formal, prepared) for formal in formals(prepared.instance.parameters)),
         shared_bytes=launch.shared_bytes,
         cluster=launch.cluster,
         cooperative=launch.cooperative,
+        symbols=tuple(
+            SymbolWrite(p.symbol, p.name) for p in constants(prepared.instance.parameters) if p.symbol
+        ),
     )
 
 
@@ -110,11 +120,12 @@ def poison_of(dtype: DType) -> str:
 
 def guarded(prepared: PreparedCase) -> list[str]:
     """Return the arrays whose guards are read: a write near an input is left to the device."""
-    return [p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN]
+    return [p.name for p in prepared.present if p.is_array and p.role is not Role.IN]
 
 
 def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> Buffer:
-    elements = math.prod(prepared.arguments.shapes[parameter.name])
+    layout = prepared.arguments.layouts.get(parameter.name)
+    elements = layout.elements if layout else math.prod(prepared.arguments.shapes[parameter.name])
     file = prepared.files.get(parameter.name)
     return Buffer(
         name=parameter.name,
@@ -127,7 +138,19 @@ def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> B
     )
 
 
-def _argument(parameter: Parameter, prepared: PreparedCase) -> Argument:
-    if parameter.is_array:
-        return BufferArgument(parameter.name)
-    return ScalarArgument.of(parameter.dtype, prepared.arguments.scalars[parameter.name])
+def _argument(formal: Formal, prepared: PreparedCase) -> Argument:
+    if isinstance(formal, StructLayout):
+        members = (_member(_argument(m.parameter, prepared), m.offset) for m in formal.members)
+        return StructArgument(tuple(members), formal.bytes)
+    if not formal.is_array:
+        return ScalarArgument.of(formal.dtype, prepared.arguments.scalars[formal.name])
+    return NullArgument(True) if formal.name in prepared.case.absent else BufferArgument(formal.name)
+
+
+def _member(argument: Argument, offset: int) -> MemberArgument:
+    match argument:
+        case BufferArgument(buffer):
+            return BufferMember(buffer, offset)
+        case ScalarArgument(scalar, value):
+            return ScalarMember(scalar, value, offset)
+    return NullMember(True, offset)

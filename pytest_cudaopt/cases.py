@@ -18,7 +18,8 @@ RESERVED = ("measure", "id", "seed", "weight")
 class Case:
     """One set of sizes; `measure` makes it count for latency with its `weight` in the geometric mean.
 
-    `types` holds the names of the dtypes it chooses among those of `types=`; `at` is its line, if known.
+    `types` holds the names of the dtypes it chooses among those of `types=`; `absent` names the optional
+    arrays for which the kernel gets a null pointer; `at` is its line, if known.
     """
 
     sizes: tuple[tuple[str, int], ...]
@@ -27,6 +28,7 @@ class Case:
     seed: int | None = None
     weight: float = 1.0
     types: tuple[tuple[str, str], ...] = ()
+    absent: tuple[str, ...] = ()
     at: SourceLocation | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -37,6 +39,7 @@ class Case:
         """The `case(...)` a user can paste."""
         parts = [f"{name}={value}" for name, value in self.sizes]
         parts += [f"{name}={dtype}" for name, dtype in self.types]
+        parts += [f"{name}=None" for name in self.absent]
         parts += [f"seed={self.seed}"] if self.seed is not None else []
         parts += ["measure=True"] if self.measure else []
         parts += [f"weight={self.weight!r}"] if self.weight != 1.0 else []
@@ -50,16 +53,17 @@ def case(
     id: str | None = None,
     seed: int | None = None,
     weight: float = 1.0,
-    **sizes: int | DType,
+    **sizes: int | DType | None,
 ) -> Case:
     """Declare one case; every size of the kernel that is not derived must be given.
 
     `T=f16` chooses a dtype of `types=`; for a type it does not name, the case stands for one of each dtype.
+    `NAME=None` passes a null pointer for the optional array of that name.
     """
     types = tuple((name, value.name) for name, value in sizes.items() if isinstance(value, DType))
-    for name, value in sizes.items():
-        if isinstance(value, DType):
-            continue
+    absent = tuple(name for name, value in sizes.items() if value is None)
+    given = {n: value for n, value in sizes.items() if value is not None and not isinstance(value, DType)}
+    for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
             raise DeclarationError(
                 f"case({name}=)",
@@ -74,10 +78,10 @@ def case(
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise DeclarationError("case(seed=)", expected="an integer >= 0", got=repr(seed))
     # NumPy's integers are welcome, but JSON and hashes want plain ones.
-    plain = tuple((name, int(value)) for name, value in sizes.items() if not isinstance(value, DType))
+    plain = tuple((name, int(value)) for name, value in given.items())
     caller = sys._getframe(1)
     at = SourceLocation(caller.f_code.co_filename, caller.f_lineno)
-    return Case(plain, measure, id, seed, weight, types, at)
+    return Case(plain, measure, id, seed, weight, types, absent, at)
 
 
 def case_ids(cases: Iterable[Case], types: Collection[str] = ()) -> tuple[str, ...]:
@@ -89,7 +93,8 @@ def case_ids(cases: Iterable[Case], types: Collection[str] = ()) -> tuple[str, .
     varying = _varying(all_cases)
     ids: list[str] = []
     for one in all_cases:
-        name = one.label or "-".join(f"{n}{v}" for n, v in one.sizes if n in varying) or "case"
+        parts = [f"{n}{v}" for n, v in one.sizes if n in varying] + [f"no_{n}" for n in one.absent]
+        name = one.label or "-".join(parts) or "case"
         name = "-".join([*(dtype for type_name, dtype in one.types if type_name in types), name])
         count = sum(existing == name or existing.startswith(f"{name}~") for existing in ids)
         ids.append(f"{name}~{count + 1}" if count else name)
@@ -100,7 +105,7 @@ def derived_seed(kernel_name: str, one: Case) -> int:
     """Return the case's own seed, else one that depends on kernel and sizes only."""
     if one.seed is not None:
         return one.seed
-    text = f"{kernel_name}/{sorted(one.sizes)}"
+    text = f"{kernel_name}/{sorted(one.sizes)}" + "".join(f"/no {name}" for name in sorted(one.absent))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_cudaopt import directives, protocol
 from pytest_cudaopt.cache import cache_folder, remember
@@ -20,9 +20,12 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault, HarnessError
 from pytest_cudaopt.evaluation import Budget, Diagnostic, Resources
 from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.formals import StructLayout, constants, cuda_types, struct_layouts
 from pytest_cudaopt.instances import Instance, distinct
-from pytest_cudaopt.protocol import Entry, Module
+from pytest_cudaopt.protocol import Entry, Member, Module, Struct, Symbol
 from pytest_cudaopt.wire import from_json, to_json
+
+_T = TypeVar("_T")
 
 MODULE = "candidate"
 _DEFINES = "cudaopt_defines.h"
@@ -106,11 +109,24 @@ def source_module(kernel: Kernel, candidate: Candidate, device: Device, cases: I
         options=_options(kernel, candidate),
         include=device.toolchain.include,
         headers=_headers(candidate),
-        entries=tuple(Entry(one.entry, tuple(p.cuda_types for p in one.parameters)) for one in needed),
+        entries=tuple(Entry(one.entry, cuda_types(one.parameters)) for one in needed),
+        structs=_once(_struct(layout) for one in needed for layout in struct_layouts(one.parameters)),
+        symbols=_once(
+            Symbol(p.symbol, p.dtype.cuda) for one in needed for p in constants(one.parameters) if p.symbol
+        ),
         architecture=device.limits.architecture,
         # A GPU never says at which line it failed; without them, compiling takes half the time.
         line_tables=not device.is_gpu,
     )
+
+
+def _once(values: Iterable[_T]) -> tuple[_T, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _struct(layout: StructLayout) -> Struct:
+    members = (Member(m.parameter.name, m.offset, m.parameter.cuda_types) for m in layout.members)
+    return Struct(layout.type_name, layout.bytes, tuple(members))
 
 
 @dataclass(frozen=True)

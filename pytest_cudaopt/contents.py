@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt.arguments import Arguments, bind_again, case_of_draw
+from pytest_cudaopt.buffers import stored_arrays
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceFault
@@ -29,7 +30,7 @@ class Contents:
 
     A buffer without a file keeps the case's own contents. `expected` is None where nothing is held out;
     `note` says why, unless the declaration gives no other contents. `held_out_case` draws the held-out inputs
-    anywhere; None where it would draw other scalars too.
+    anywhere; None where it would draw other scalars or constants too.
     """
 
     other: Mapping[str, Path] = field(default_factory=dict)
@@ -64,7 +65,7 @@ def draw_contents(
 
     def draw(number: int) -> tuple[Arguments, dict[str, Path]]:
         arguments = bind_again(kernel, case, bound, number)
-        files = write_arrays(_changed(arguments, bound), folder, f"{stem}-{number}")
+        files = write_arrays(stored_arrays(arguments, _changed(arguments, bound)), folder, f"{stem}-{number}")
         written.extend(files.values())
         return arguments, files
 
@@ -112,7 +113,10 @@ def remove(files: Iterable[Path]) -> None:
 
 
 def _draws_scalars(kernel: Kernel) -> bool:
-    return any(not parameter.is_array and parameter.values is not None for parameter in kernel.parameters)
+    return any(
+        parameter.values is not None and (not parameter.is_array or parameter.symbol is not None)
+        for parameter in kernel.parameters
+    )
 
 
 def _changed(drawn: Arguments, bound: Arguments) -> dict[str, NDArray[Any]]:

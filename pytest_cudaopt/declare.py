@@ -40,6 +40,7 @@ from pytest_cudaopt.instances import Instance, Types
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Marker, Parameter, Role
 from pytest_cudaopt.reference_source import Reference, ReferenceSource, as_reference
+from pytest_cudaopt.structs import StructMarker, is_for_members, member_names, require_members_taken
 from pytest_cudaopt.tolerance import Bound, Tolerance, criterion
 
 _IDENTIFIER = re.compile(r"^[A-Za-z_]\w*$")
@@ -296,6 +297,8 @@ def kernel(
             require_no_unknown(unknown, _keywords())
             kernel_types = instances.declared_types(types)
             parameters = _parameters(function)
+            if reference is None:
+                require_members_taken(function, parameters)
             names = _sizes(parameters, tuple(sizes))
             derived = tuple((name, expressions.parse(text)) for name, text in (derive or {}).items())
             written = _cases(cases)
@@ -342,11 +345,18 @@ def _keywords() -> list[str]:
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    parameters = []
-    for name, declared in inspect.signature(function).parameters.items():
+    parameters: list[Parameter] = []
+    signature = inspect.signature(function).parameters
+    members = member_names(signature.values())
+    for name, declared in signature.items():
         if name in reference_sizes(function):
             continue
         default = declared.default
+        if is_for_members(declared, members):
+            continue
+        if isinstance(default, StructMarker):
+            parameters += default.parameters(name)
+            continue
         if isinstance(default, DType):
             if default.is_float:
                 raise DeclarationError(
@@ -358,12 +368,26 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
         if not isinstance(default, Marker):
             raise DeclarationError(
                 f"parameter '{name}'",
-                expected="a marker as default: In, Out, InOut, Scratch, Scalar or a dtype",
+                expected="a marker as default: In, Out, InOut, Scratch, Scalar, Constant, Struct or a dtype",
                 got="no default" if default is inspect.Parameter.empty else repr(default),
                 next_step=f"Write {name}=In(f32, 'n')",
             )
         parameters.append(Parameter.named(name, default))
+    _require_own_name_each(parameters)
     return tuple(parameters)
+
+
+def _require_own_name_each(parameters: Iterable[Parameter]) -> None:
+    seen: set[str] = set()
+    for parameter in parameters:
+        if parameter.name in seen:
+            raise DeclarationError(
+                f"parameter '{parameter.name}'",
+                expected="a name that no other parameter, and no member of a struct, has",
+                got=f"'{parameter.name}' a second time",
+                next_step="Rename one of them: the reference gets members by their own names",
+            )
+        seen.add(parameter.name)
 
 
 def _cases(cases: object) -> tuple[Case, ...]:
@@ -408,7 +432,7 @@ def _validate(declared: Kernel, written: tuple[Case, ...]) -> None:
     taken = {*known, *RESERVED, *(parameter.name for parameter in declared.parameters)}
     instances.require_known(declared.entry, declared.types, declared.parameters, sorted(known), taken)
     for parameter in declared.parameters:
-        expressions_used = [*parameter.shape]
+        expressions_used = [*parameter.shape, *(parameter.strides or ())]
         if isinstance(parameter.value, Expression):
             expressions_used.append(parameter.value)
         for expression in (drawn_by := getattr(parameter.values, "expressions", ())):
@@ -439,6 +463,7 @@ def _validate(declared: Kernel, written: tuple[Case, ...]) -> None:
     for number, one in enumerate(written):
         instances.require_case_types(f"cases[{number}]", one, declared.types)
         require_sizes(f"cases[{number}]", one, dict.fromkeys(declared.sizes))
+        _require_absent_allowed(f"cases[{number}]", one, declared.parameters)
         _require_new(f"cases[{number}]", one, written[:number])
     for number, one in enumerate(declared.cases):
         _require_tolerances(declared, number)
@@ -515,6 +540,29 @@ def _require_no_array(parameter: Parameter, expression: Expression, declared: Ke
             expected="an expression over sizes",
             got=f"the array '{arrays[0]}'",
             next_step=f"Draw it with a callable (rng, sizes, drawn), which finds drawn['{arrays[0]}']",
+        )
+
+
+def _require_absent_allowed(what: str, one: Case, parameters: tuple[Parameter, ...]) -> None:
+    """Refuse None for anything but an optional array, and for every output at once."""
+    optional = [parameter.name for parameter in parameters if parameter.optional]
+    for name in one.absent:
+        if name not in optional:
+            raise DeclarationError(
+                what,
+                expected=f"None for optional arrays only ({', '.join(optional) or 'there is none'})",
+                got=f"{name}=None",
+                next_step=f"Declare it as optional: {name}=In(..., optional=True)",
+                at=one.at,
+            )
+    outputs = {parameter.name for parameter in parameters if parameter.is_output}
+    if outputs <= set(one.absent):
+        raise DeclarationError(
+            what,
+            expected="at least one output that is there",
+            got=", ".join(f"{name}=None" for name in one.absent),
+            next_step="Leave one of them to the kernel: without any there is nothing to check",
+            at=one.at,
         )
 
 

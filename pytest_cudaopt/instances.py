@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_cudaopt.cases import Case
@@ -41,7 +41,20 @@ def instance_at(
         name = match.group(1).strip()
         return types[name].cuda[0] if name in types else str(sizes[name])
 
-    return Instance(_FIELD.sub(value, entry), tuple(parameter.at(types) for parameter in parameters))
+    return Instance(
+        _FIELD.sub(value, entry),
+        tuple(_with_names(parameter.at(types), value) for parameter in parameters),
+    )
+
+
+def _with_names(parameter: Parameter, value: Callable[[re.Match[str]], str]) -> Parameter:
+    """Fill in the patterns that a variable's name and a struct's type are."""
+    if parameter.symbol is not None:
+        return replace(parameter, symbol=_FIELD.sub(value, parameter.symbol))
+    if parameter.struct is not None:
+        type_name = _FIELD.sub(value, parameter.struct.type_name)
+        return replace(parameter, struct=replace(parameter.struct, type_name=type_name))
+    return parameter
 
 
 def chosen_types(case: Case, types: Types) -> dict[str, DType]:

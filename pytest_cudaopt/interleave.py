@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.case_request import base_request, launch_step
@@ -15,7 +16,19 @@ from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.prepare import PreparedCase
-from pytest_cudaopt.protocol import Arm, Buffer, BufferArgument, Interleave, Launch, Load
+from pytest_cudaopt.protocol import (
+    Argument,
+    Arm,
+    Buffer,
+    BufferArgument,
+    Interleave,
+    Launch,
+    Load,
+    MemberArgument,
+    StructArgument,
+)
+
+AnyArgument = TypeVar("AnyArgument", bound=Argument | MemberArgument)
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,7 @@ def interleave(
             next_step="Compare modelled latencies directly",
         )
     modules = tuple(replace(compiled.module, name=f"arm{i}") for i, (compiled, _) in enumerate(arms))
-    own = frozenset(p.name for p in prepared.kernel.parameters if p.is_array and p.role is not Role.IN)
+    own = frozenset(p.name for p in prepared.present if p.is_array and p.role is not Role.IN)
     steps = [launch_step(prepared, compiled, launch) for compiled, launch in arms]
     timed = tuple(_arm(step, i, modules[i].name, own) for i, step in enumerate(steps))
     base = base_request(prepared, arms[0][0], "interleave", device, budget, guard_bytes=0)
@@ -74,13 +87,17 @@ def interleave(
 
 
 def _arm(step: Launch, number: int, module: str, own: Set[str]) -> Arm:
-    arguments = tuple(
-        BufferArgument(_own_name(argument.buffer, number))
-        if isinstance(argument, BufferArgument) and argument.buffer in own
-        else argument
-        for argument in step.arguments
-    )
+    arguments = tuple(_own_argument(argument, number, own) for argument in step.arguments)
     return Arm(**{**vars(step), "module": module, "arguments": arguments})
+
+
+def _own_argument(argument: AnyArgument, number: int, own: Set[str]) -> AnyArgument:
+    if isinstance(argument, StructArgument):
+        members = tuple(_own_argument(member, number, own) for member in argument.struct)
+        return replace(argument, struct=members)
+    if isinstance(argument, BufferArgument) and argument.buffer in own:
+        return replace(argument, buffer=_own_name(argument.buffer, number))
+    return argument
 
 
 def _buffers(buffer: Buffer, arms: int, own: Set[str]) -> tuple[Buffer, ...]:

@@ -25,6 +25,7 @@ from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.outputs import output_files, read_outputs
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import Capture, Load, Measure, Request
+from pytest_cudaopt.stray import stray_write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +84,8 @@ def _measure_on_gpu(
         if answer.fault is not None:
             return answer.fault
         latency = _captured(_latency(answer))
+        if (stray := stray_write(prepared, files)) is not None:
+            return stray
         outputs = read_outputs(files, prepared)
     finally:
         remove(files.values())

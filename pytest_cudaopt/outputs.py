@@ -68,7 +68,7 @@ def pattern_at(array: NDArray[Any], pattern: str) -> NDArray[np.bool_]:
 
 
 def _written(prepared: PreparedCase) -> list[Parameter]:
-    return list(prepared.instance.outputs)
+    return list(prepared.outputs)
 
 
 def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:
@@ -77,7 +77,9 @@ def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[A
     shape = prepared.arguments.shapes[parameter.name]
     try:
         raw = np.fromfile(file, dtype=np.uint8)
-        return raw.view(parameter.dtype.numpy).reshape(shape)
+        stored = raw.view(parameter.dtype.numpy)
+        layout = prepared.arguments.layouts.get(parameter.name)
+        return stored.reshape(shape) if layout is None else layout.gather(stored)
     except (OSError, ValueError) as error:
         raise HarnessError(
             f"output '{parameter.name}'", expected=f"a file of shape {shape}", got=str(error)

@@ -47,11 +47,26 @@ class Marker:
     exact: bool = False
     judging: Judging = STRICT
     oracle: str = "float64"
+    strides: tuple[Expression, ...] | None = None
+    optional: bool = False
+    symbol: str | None = None
+
+
+@dataclass(frozen=True)
+class StructOf:
+    """The struct that a parameter is a member of: its C++ type, and the name it is declared by."""
+
+    type_name: str
+    name: str
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A declared parameter of a kernel. `dtype` is a TypeName where each case chooses it."""
+    """A declared parameter of a kernel, or a member of a struct among them.
+
+    `dtype` is a TypeName where each case chooses it. `strides` are in elements, one per dimension; None is C
+    order. `symbol` names the module's variable that a constant is; the kernel takes no argument for it.
+    """
 
     name: str
     role: Role
@@ -62,10 +77,14 @@ class Parameter:
     exact: bool
     judging: Judging = STRICT
     oracle: str = "float64"
+    strides: tuple[Expression, ...] | None = None
+    optional: bool = False
+    symbol: str | None = None
+    struct: StructOf | None = None
 
     @classmethod
-    def named(cls, name: str, marker: Marker) -> Parameter:
-        """Give `marker` its name."""
+    def named(cls, name: str, marker: Marker, struct: StructOf | None = None) -> Parameter:
+        """Give `marker` its name, within `struct` if it is a member of one."""
         return cls(
             name=name,
             role=marker.role,
@@ -76,6 +95,10 @@ class Parameter:
             exact=marker.exact,
             judging=marker.judging,
             oracle=marker.oracle,
+            strides=marker.strides,
+            optional=marker.optional,
+            symbol=name if marker.symbol == "" else marker.symbol,
+            struct=struct,
         )
 
     def at(self, types: Mapping[str, DType]) -> Parameter:
@@ -127,13 +150,17 @@ def In(
     *shape: str | int,
     values: ValueSource | ValueCallable | None = None,
     oracle: str = "float64",
+    strides: tuple[str | int, ...] | None = None,
+    optional: bool = False,
 ) -> Marker:
     """Mark an array the kernel only reads; `shape` holds sizes, numbers or expressions.
 
     A text as `dtype`, here and in every marker, names one of the kernel's `types=`. The reference gets floats
-    as float64; with `oracle="stored"` in the stored dtype.
+    as float64; with `oracle="stored"` in the stored dtype. `strides` are the elements from one neighbour to
+    the next in each dimension (default: C order, without gaps); one of 0 repeats the same elements.
+    `optional`: a case may pass a null pointer by `NAME=None`.
     """
-    return _array(Role.IN, dtype, shape, values=values, oracle=oracle)
+    return _array(Role.IN, dtype, shape, values=values, oracle=oracle, strides=strides, optional=optional)
 
 
 def Out(
@@ -145,16 +172,28 @@ def Out(
     ulp: float | None = None,
     unwritten: str = "error",
     oracle: str = "float64",
+    strides: tuple[str | int, ...] | None = None,
+    optional: bool = False,
 ) -> Marker:
     """Mark an array the kernel writes completely; `exact` compares bit for bit.
 
     `rtol`, `atol` and `ulp` (units in the last place of the stored dtype) win over the kernel's and the
     dtype's tolerance; the widest of them counts. What the reference leaves `unwritten` is an "error" of its,
-    must be "kept" as it was, or may be "any".
+    must be "kept" as it was, or may be "any". `strides` and `optional` are those of `In`; what lies between
+    the elements must stay as it was.
     """
     tolerance = Tolerance.of(rtol, atol, ulp)
     judging = require_judgeable(dtype, exact, tolerance, unwritten, is_written_whole=True)
-    return _array(Role.OUT, dtype, shape, exact=exact, judging=judging, oracle=oracle)
+    return _array(
+        Role.OUT,
+        dtype,
+        shape,
+        exact=exact,
+        judging=judging,
+        oracle=oracle,
+        strides=strides,
+        optional=optional,
+    )
 
 
 def InOut(
@@ -167,11 +206,23 @@ def InOut(
     ulp: float | None = None,
     unwritten: str = "error",
     oracle: str = "float64",
+    strides: tuple[str | int, ...] | None = None,
+    optional: bool = False,
 ) -> Marker:
     """Mark an array the kernel reads and updates; judged as an Out is."""
     tolerance = Tolerance.of(rtol, atol, ulp)
     judging = require_judgeable(dtype, exact, tolerance, unwritten, is_written_whole=False)
-    return _array(Role.INOUT, dtype, shape, values=values, exact=exact, judging=judging, oracle=oracle)
+    return _array(
+        Role.INOUT,
+        dtype,
+        shape,
+        values=values,
+        exact=exact,
+        judging=judging,
+        oracle=oracle,
+        strides=strides,
+        optional=optional,
+    )
 
 
 def Scratch(dtype: DType | str, *shape: str | int) -> Marker:
@@ -179,14 +230,38 @@ def Scratch(dtype: DType | str, *shape: str | int) -> Marker:
     return _array(Role.SCRATCH, dtype, shape)
 
 
+def Constant(
+    dtype: DType,
+    *shape: str | int,
+    symbol: str | None = None,
+    values: ValueSource | ValueCallable | None = None,
+) -> Marker:
+    """Mark a `__constant__` or `__device__` variable of the source, which is written before each launch.
+
+    `symbol` is its name in C++, such as `ns::taps`; by default that of the parameter. It is no parameter of
+    the kernel, and has exactly the elements of `shape`.
+    """
+    if symbol is not None and not (isinstance(symbol, str) and symbol.strip()):
+        raise DeclarationError("Constant(symbol=)", expected="the variable's name", got=repr(symbol))
+    return replace(_array(Role.IN, dtype, shape, values=values), symbol=symbol or "")
+
+
 def Scalar(
     dtype: DType | str,
     value: float | str | None = None,
     *,
     values: ValueSource | ValueCallable | None = None,
+    derive: str | None = None,
 ) -> Marker:
-    """Mark a scalar: a fixed number, an expression over sizes, drawn `values`, or else a size."""
+    """Mark a scalar: a fixed number, an expression over sizes, drawn `values`, or else a size.
+
+    `derive="cols + pad"` says the same as the text alone.
+    """
     dtype = _dtype("Scalar", dtype)
+    if derive is not None:
+        if value is not None:
+            raise DeclarationError("Scalar", expected="value or derive=", got="both")
+        value = str(derive)
     if value is not None and values is not None:
         raise DeclarationError("Scalar", expected="value or values=", got="both")
     if value is None and values is None and (isinstance(dtype, TypeName) or dtype.is_float):
@@ -213,6 +288,8 @@ def _array(
     exact: bool = False,
     judging: Judging = STRICT,
     oracle: str = "float64",
+    strides: tuple[str | int, ...] | None = None,
+    optional: bool = False,
 ) -> Marker:
     dtype = _dtype(role.value.capitalize(), dtype)
     if not shape:
@@ -232,7 +309,30 @@ def _array(
     if role in (Role.IN, Role.INOUT):
         source = _source(dtype, values)
     extents = tuple(expressions.parse(extent) for extent in shape)
-    return Marker(role, dtype, extents, values=source, exact=exact, judging=judging, oracle=oracle)
+    steps = None if strides is None else _strides(f"{role.value.capitalize()}({dtype})", strides, extents)
+    return Marker(
+        role,
+        dtype,
+        extents,
+        values=source,
+        exact=exact,
+        judging=judging,
+        oracle=oracle,
+        strides=steps,
+        optional=optional,
+    )
+
+
+def _strides(what: str, strides: object, shape: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """Return one expression per dimension of `shape`."""
+    if not isinstance(strides, tuple | list) or len(strides) != len(shape):
+        raise DeclarationError(
+            f"{what} strides=",
+            expected=f"{len(shape)} of them, as many as dimensions",
+            got=repr(strides),
+            next_step="Give the elements from one neighbour to the next in each dimension: strides=('ld', 1)",
+        )
+    return tuple(expressions.parse(stride) for stride in strides)
 
 
 def _source(dtype: DType, values: ValueSource | ValueCallable | None) -> ValueSource | None:

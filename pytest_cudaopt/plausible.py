@@ -132,7 +132,7 @@ def _array_bytes(kernel: Kernel, case: Case) -> tuple[int, int]:
     sizes = kernel.all_sizes(case)
     totals = {True: 0, False: 0}
     for parameter in kernel.at(case).parameters:
-        if parameter.is_array:
+        if parameter.is_array and parameter.name not in case.absent:
             elements = math.prod(extent.evaluate(sizes) for extent in parameter.shape)
             is_written = parameter.is_output or not parameter.has_contents
             totals[is_written] += elements * parameter.dtype.itemsize

@@ -12,6 +12,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary, ref
 
 from pytest_cudaopt.arguments import Arguments, bind, needed_bytes
+from pytest_cudaopt.buffers import stored_arrays
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.contents import (
     Contents,
@@ -25,6 +26,7 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.expectation import Expect, Expectation
 from pytest_cudaopt.instances import Instance
+from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.reference_cache import cached_expectation
 from pytest_cudaopt.reference_source import ReferenceSource
 
@@ -47,6 +49,16 @@ class PreparedCase:
     stem: str
     expect: Expect
 
+    @property
+    def present(self) -> tuple[Parameter, ...]:
+        """The kernel's parameters without arrays that are absent from the case."""
+        return tuple(p for p in self.instance.parameters if p.name not in self.case.absent)
+
+    @property
+    def outputs(self) -> tuple[Parameter, ...]:
+        """The arrays that the case compares."""
+        return tuple(parameter for parameter in self.present if parameter.is_output)
+
     @cached_property
     def instance(self) -> Instance:
         """The kernel's entry and parameters at the case."""
@@ -68,8 +80,7 @@ class PreparedCase:
     @property
     def output_elements(self) -> int:
         """Elements over all outputs; 0 means there is nothing to compute."""
-        outputs = (parameter.name for parameter in self.instance.outputs)
-        return sum(math.prod(self.arguments.shapes[name]) for name in outputs)
+        return sum(math.prod(self.arguments.shapes[output.name]) for output in self.outputs)
 
     @property
     def held_bytes(self) -> int:
@@ -77,8 +88,7 @@ class PreparedCase:
         shapes = self.arguments.shapes
         inputs = sum(array.nbytes for array in self.arguments.arrays.values())
         expected = sum(
-            math.prod(shapes[parameter.name]) * parameter.oracle_dtype.itemsize
-            for parameter in self.instance.outputs
+            math.prod(shapes[parameter.name]) * parameter.oracle_dtype.itemsize for parameter in self.outputs
         )
         return 2 * inputs + expected + (self._drawn.held_bytes if self._drawn is not None else 0)
 
@@ -121,7 +131,7 @@ def _prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
     _require_memory(kernel, case)
     arguments = bind(kernel, case)
     stem = device.new_request("inputs").nonce
-    files = write_arrays(arguments.arrays, device.scratch, stem)
+    files = write_arrays(stored_arrays(arguments, arguments.arrays), device.scratch, stem)
     expect = _expect(kernel, case, files, device)
     return PreparedCase(kernel, case, arguments, files, device.scratch, stem, expect)
 

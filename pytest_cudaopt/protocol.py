@@ -38,6 +38,32 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A member of a struct: the byte it begins at, and the C++ types it may have."""
+
+    name: str
+    offset: int
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A struct that a kernel takes by value, as the compiler is to find it."""
+
+    name: str
+    bytes: int
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A variable that launches write; `types` are the C++ types its elements may have."""
+
+    name: str
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Module:
     """A source to compile, or (`ptx_file`, `cubin_file`, `lowered`, `resources`) what compiling it gave."""
 
@@ -49,6 +75,8 @@ class Module:
     include: tuple[str, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
+    structs: tuple[Struct, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
     architecture: str = "sm_90"
     line_tables: bool = True
     ptx_file: str | None = None
@@ -99,7 +127,47 @@ class ScalarArgument:
         return cls(dtype.name.rstrip("_"), value.tobytes().hex())
 
 
-Argument = BufferArgument | NullArgument | ScalarArgument
+@dataclass(frozen=True)
+class BufferMember(BufferArgument):
+    """A buffer's pointer, `offset` bytes into a struct."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class NullMember(NullArgument):
+    """A null pointer, `offset` bytes into a struct."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class ScalarMember(ScalarArgument):
+    """A scalar, `offset` bytes into a struct."""
+
+    offset: int
+
+
+MemberArgument = BufferMember | NullMember | ScalarMember
+
+
+@dataclass(frozen=True)
+class StructArgument:
+    """A struct of `bytes`, passed by value."""
+
+    struct: tuple[MemberArgument, ...]
+    bytes: int
+
+
+Argument = BufferArgument | NullArgument | ScalarArgument | StructArgument
+
+
+@dataclass(frozen=True)
+class SymbolWrite:
+    """A variable of the module that becomes what `buffer` holds, before the launch."""
+
+    symbol: str
+    buffer: str
 
 
 @dataclass(frozen=True)
@@ -161,6 +229,7 @@ class Arm:
     shared_bytes: int = 0
     cluster: Extent3 | None = None
     cooperative: bool = False
+    symbols: tuple[SymbolWrite, ...] = ()
 
 
 @dataclass(frozen=True)

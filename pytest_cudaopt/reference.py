@@ -33,7 +33,7 @@ def compute_expected(kernel: Kernel, arguments: Arguments) -> Expectation:
     first = _run(kernel, arguments, fill=0)
     suspicious = [
         parameter
-        for parameter in arguments.parameters
+        for parameter in arguments.present
         if parameter.role is Role.OUT and _is_fill(first[parameter.name], parameter, 0).any()
     ]
     masks: dict[str, NDArray[np.bool_]] = {}
@@ -65,6 +65,9 @@ def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[A
     outputs: dict[str, NDArray[Any]] = {}
     for parameter in arguments.parameters:
         if not parameter.is_array:
+            continue
+        if parameter.name not in arguments.shapes:
+            given[parameter.name] = None
             continue
         if parameter.has_contents:
             array = input_array(parameter, arguments)

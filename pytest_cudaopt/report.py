@@ -197,7 +197,8 @@ def _diagnostic_lines(diagnostic: Diagnostic, source: CompiledSource) -> list[st
 
 
 def _outcome_lines(outcome: CaseOutcome, evaluation: Evaluation, source: CompiledSource) -> list[str]:
-    named = (*outcome.case.sizes, *outcome.case.types)
+    absent = ((name, None) for name in outcome.case.absent)
+    named = (*outcome.case.sizes, *outcome.case.types, *absent)
     sizes = ", ".join(f"{name}={value}" for name, value in named) or "no sizes"
     launch = f", launched with {outcome.launch}" if outcome.launch is not None else ""
     lines = [f"  {'case':<9} {sizes}{launch}, on {evaluation.device}"]

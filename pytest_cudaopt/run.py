@@ -32,6 +32,7 @@ from pytest_cudaopt.outputs import (
 )
 from pytest_cudaopt.prepare import PreparedCase
 from pytest_cudaopt.protocol import Compile, Load, Request
+from pytest_cudaopt.stray import stray_write
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,10 @@ def _result(
     if not launches:
         raise HarnessError(f"answer '{answer.id}'", expected="a 'launch' step", got="none")
     outputs = read_outputs(files, prepared)
-    other = read_changed(again, prepared, outputs, _changed(answer, again))
+    changed = _changed(answer, again)
+    if (stray := stray_write(prepared, files, again, changed)) is not None:
+        return RunResult(None, fault=stray)
+    other = read_changed(again, prepared, outputs, changed)
     return RunResult(outputs, counters=launches[0].counters, outputs_again=other)
 
 

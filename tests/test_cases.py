@@ -18,6 +18,7 @@ from pytest_cudaopt.errors import DeclarationError
         ([case(n=1), case(n=1), case(n=1)], ("n1", "n1~2", "n1~3")),
         ([case(n=1, id="tiny"), case(n=2)], ("tiny", "n2")),
         ([case(n=1, id="a"), case(n=2, id="a")], ("a", "a~2")),
+        ([case(n=1, bias=None), case(n=1)], ("n1-no_bias", "n1")),
         ([case()], ("case",)),
         ([], ()),
     ],
@@ -28,7 +29,7 @@ def test_ids_show_the_sizes_that_vary(cases: list[Case], ids: tuple[str, ...]) -
 
 @pytest.mark.parametrize(
     "one",
-    [case(n=1), case(rows=3, cols=4, measure=True, weight=2.5, seed=7, id="x y"), case()],
+    [case(n=1), case(rows=3, cols=4, measure=True, weight=2.5, seed=7, id="x y"), case(n=1, b=None), case()],
 )
 def test_a_case_prints_as_what_declares_it(one: Case) -> None:
     assert eval(str(one), {"case": case}) == one  # noqa: S307 - text of our own
@@ -43,7 +44,7 @@ def test_a_misspelt_key_is_answered_with_the_one_meant() -> None:
         assert caught.value.at == wrong.at
 
 
-@pytest.mark.parametrize("value", [-1, 1.5, True, "3", None])
+@pytest.mark.parametrize("value", [-1, 1.5, True, "3"])
 def test_a_size_is_a_natural_number(value: object) -> None:
     with pytest.raises(DeclarationError, match=r"case\(n=\): expected an integer >= 0"):
         case(n=value)  # type: ignore[arg-type]
@@ -61,6 +62,7 @@ def test_a_seed_depends_on_kernel_and_sizes_only() -> None:
     assert seed != derived_seed("softmax", case(rows=2, cols=2))
     assert seed != derived_seed("softmin", case(rows=1, cols=2))
     assert derived_seed("softmax", case(rows=1, seed=5)) == 5
+    assert derived_seed("softmax", case(rows=1)) != derived_seed("softmax", case(rows=1, bias=None))
 
 
 @pytest.mark.parametrize(

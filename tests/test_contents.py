@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from judged_kernels import axpy
 
-from pytest_cudaopt import In, InOut, Out, Scalar, case, contents, f32, i32, kernel, uniform
+from pytest_cudaopt import Constant, In, InOut, Out, Scalar, case, contents, f32, i32, kernel, uniform
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.contents import Contents, draw_contents
 from pytest_cudaopt.declare import Kernel
@@ -144,3 +144,35 @@ def test_contents_are_drawn_once_and_only_when_asked_for(sim: Device, tmp_path: 
     assert prepared.held_bytes == held + prepared.contents.held_bytes
     prepared.remove_files()
     assert not any(file.exists() for file in (*prepared.files.values(), *prepared.contents.files))
+
+
+def test_constants_stay_those_of_the_case_and_later_arrays_see_them(tmp_path: Path) -> None:
+    @kernel("none.cu", cases=[case(n=50)])
+    def shifted(
+        w=Constant(f32, 2),
+        x=In(f32, "n", values=lambda rng, sizes, drawn: rng.normal(size=50) + drawn["w"][0]),
+        seen=In(f32, 2, values=lambda rng, sizes, drawn: drawn["w"]),
+        y=Out(f32, "n"),
+        n=i32,
+    ):
+        y[...] = w[0] * x
+
+    drawn = draw(shifted, tmp_path)
+    w = bind(shifted, shifted.cases[0]).arrays["w"].astype(np.float64)
+    assert set(drawn.held_out) == set(drawn.other) == {"x"}
+    assert drawn.expected is not None
+    np.testing.assert_array_equal(drawn.expected["y"], w[0] * stored(drawn.held_out["x"]))
+    assert drawn.held_out_case is None
+
+
+def test_contents_with_strides_are_written_as_they_lie_in_memory(tmp_path: Path) -> None:
+    @kernel("none.cu", cases=[case(n=3)])
+    def spread(x=In(f32, "n", strides=(4,)), y=Out(f32, "n"), n=i32):
+        y[...] = 2 * x
+
+    drawn = draw(spread, tmp_path)
+    assert drawn.expected is not None
+    buffer = stored(drawn.held_out["x"])
+    assert buffer.size == 9
+    np.testing.assert_array_equal(drawn.expected["y"], 2 * buffer[::4].astype(np.float64))
+    assert np.isnan(buffer[1:4]).all()

@@ -11,7 +11,7 @@ import pytest
 from judged_kernels import axpy
 from pretend_gpu import pretend
 
-from pytest_cudaopt import InOut, Out, Scratch, case, f32, i32, kernel
+from pytest_cudaopt import Constant, In, InOut, Out, Scratch, Struct, case, f32, i32, kernel
 from pytest_cudaopt.answers import Answer, AnswerStatus, StepAnswer
 from pytest_cudaopt.compile import Compiled, compile_candidate
 from pytest_cudaopt.declare import Kernel
@@ -22,7 +22,16 @@ from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.interleave import Interleaved, interleave
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.prepare import prepare
-from pytest_cudaopt.protocol import BufferArgument, Interleave, Request, ScalarArgument
+from pytest_cudaopt.protocol import (
+    BufferArgument,
+    BufferMember,
+    Interleave,
+    Request,
+    ScalarArgument,
+    ScalarMember,
+    StructArgument,
+    SymbolWrite,
+)
 
 LAUNCHES = (LaunchConfiguration((2, 1, 1), (64, 1, 1)), LaunchConfiguration((1, 1, 1), (128, 1, 1)))
 TIMED = StepAnswer(
@@ -91,6 +100,29 @@ def test_inouts_and_scratch_are_each_arms_own_with_the_same_contents(tmp_path: P
     first, second = request.buffers[:2]
     assert first.initial_file is not None
     assert first.initial_file == second.initial_file
+
+
+def test_members_of_structs_are_each_arms_own_and_variables_are_written_for_each(
+    tmp_path: Path, sim: Device
+) -> None:
+    (tmp_path / "weigh.cu").write_text(
+        "// @launch grid=(1) block=(32)\n"
+        "struct Params { const float* x; float* y; int n; };\n__constant__ float w;\n"
+        'extern "C" __global__ void weigh(Params p) {}\n'
+    )
+
+    @kernel(str(tmp_path / "weigh.cu"), cases=[case(n=4)])
+    def weigh(p=Struct("Params", x=In(f32, "n"), y=Out(f32, "n"), n=i32), w=Constant(f32, 1), *, x, y, n):
+        y[...] = w * x
+
+    _, request = timed(weigh, sim)
+    assert [buffer.name for buffer in request.buffers] == ["x", "y@0", "y@1", "w"]
+    step = request.steps[-1]
+    assert isinstance(step, Interleave)
+    for number, arm in enumerate(step.arms):
+        members = (BufferMember("x", 0), BufferMember(f"y@{number}", 8), ScalarMember("i32", "04000000", 16))
+        assert arm.arguments == (StructArgument(members, 24),)
+        assert arm.symbols == (SymbolWrite("w", "w"),)
 
 
 def test_samples_come_back_by_arm_and_block(tmp_path: Path, sim: Device) -> None:

@@ -14,10 +14,8 @@ from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.outputs import read_changed
 
 PREPARED: Any = SimpleNamespace(
-    kernel=SimpleNamespace(
-        parameters=[SimpleNamespace(name=name, dtype=f32, is_output=name != "x") for name in "xyz"]
-    ),
-    arguments=SimpleNamespace(shapes={"x": (2,), "y": (2,), "z": (2,)}),
+    outputs=[SimpleNamespace(name=name, dtype=f32) for name in "yz"],
+    arguments=SimpleNamespace(shapes={"y": (2,), "z": (2,)}, layouts={}),
 )
 FIRST = {name: np.zeros(2, np.float32) for name in "yz"}
 

@@ -181,6 +181,12 @@ def test_the_cubins_hash_ignores_comments_and_nothing_else(served: Compiler) -> 
     assert compiled(served, SOFTMAX.replace("x[0]", "x[1]"))["cubin_sha256"] != plain
 
 
+def test_the_check_of_a_declaration_adds_nothing_to_the_program(served: Compiler) -> None:
+    checked = declared(["const float*"], ["float*"], ["int"], ["long"])
+    bare = compiled(served, SOFTMAX, "softmax")["cubin_sha256"]
+    assert compiled(served, SOFTMAX, entries=checked)["cubin_sha256"] == bare
+
+
 def test_headers_come_from_memory_and_from_include_folders(served: Compiler, tmp_path: Path) -> None:
     (tmp_path / "folder.h").write_text("#define FOLDER 1\n")
     source = '#include "memory.h"\n#include "folder.h"\n__global__ void k(int* y) { *y = MEMORY + FOLDER; }'

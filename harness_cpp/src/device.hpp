@@ -32,12 +32,22 @@ struct BufferSpec {
   std::vector<std::uint8_t> poison;  // empty: zero bytes
 };
 
-// One kernel argument: a buffer's pointer, a null pointer, or a scalar's bytes in memory order.
+// One kernel argument: a buffer's pointer, a null pointer, a scalar's bytes in memory order, or a
+// struct passed by value.
 struct Argument {
-  enum class Kind { buffer, null, scalar } kind = Kind::null;
+  enum class Kind { buffer, null, scalar, structure } kind = Kind::null;
   std::string buffer;
   std::string dtype;
-  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint8_t> bytes;  // of a struct, zeros where no member is
+  std::vector<Argument> members;    // of a struct; never structs themselves
+  std::uint32_t offset = 0;         // of a member within its struct
+};
+
+// A variable of a module that becomes what a buffer holds, before a launch.
+struct SymbolWrite {
+  std::string symbol;  // as written in C++
+  std::string lowered;
+  std::string buffer;
 };
 
 struct LaunchSpec {
@@ -48,6 +58,7 @@ struct LaunchSpec {
   std::vector<Argument> arguments;
   std::optional<Dim3> cluster;  // blocks of each cluster; absent: no clusters
   bool cooperative = false;     // every block is resident before any may wait for another
+  std::vector<SymbolWrite> symbols;
 };
 
 struct Resources {

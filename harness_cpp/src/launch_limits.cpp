@@ -109,4 +109,19 @@ void check_resident(const LaunchSpec& spec, std::uint64_t blocks_per_multiproces
                           std::to_string(limits.multiprocessors) + " multiprocessors)");
 }
 
+void refuse_unknown_symbol(const LaunchSpec& spec, const SymbolWrite& write) {
+  throw Fault(FaultKind::unknown_entry,
+              "module '" + spec.module + "' has no __constant__ or __device__ variable '" +
+                  write.symbol + "' to be written before the launch of '" + spec.entry +
+                  "'. Declare it in the module's \"symbols\", which keeps it in the program.");
+}
+
+void check_symbol_size(const LaunchSpec& spec, const SymbolWrite& write,
+                       std::uint64_t variable_bytes, std::uint64_t buffer_bytes) {
+  if (variable_bytes == buffer_bytes) return;
+  refuse_launch(spec, "its variable '" + write.symbol + "' has " + std::to_string(variable_bytes) +
+                          " bytes, expected the " + std::to_string(buffer_bytes) +
+                          " that are declared");
+}
+
 }  // namespace cudaopt

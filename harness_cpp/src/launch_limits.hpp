@@ -29,5 +29,11 @@ void check_launch(const LaunchSpec& spec, const KernelFacts& kernel, const Devic
 // Throws Fault invalid_launch for a cooperative launch of more blocks than are resident at once.
 void check_resident(const LaunchSpec& spec, std::uint64_t blocks_per_multiprocessor,
                     const DeviceLimits& limits);
+// Throws Fault unknown_entry: the launch's module has no variable of that name.
+[[noreturn]] void refuse_unknown_symbol(const LaunchSpec& spec, const SymbolWrite& write);
+
+// Throws Fault invalid_launch unless the variable has as many bytes as the buffer it becomes.
+void check_symbol_size(const LaunchSpec& spec, const SymbolWrite& write,
+                       std::uint64_t variable_bytes, std::uint64_t buffer_bytes);
 
 }  // namespace cudaopt

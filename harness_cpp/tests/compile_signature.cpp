@@ -31,6 +31,7 @@ TEST("the appended text starts on a line of its own and checks declared entries 
   CHECK(text.find("decltype(&softmax)") != std::string::npos);
   CHECK(text.find("decltype(&ns::tk<4>)") != std::string::npos);
   CHECK(text.find("decltype(&free)") == std::string::npos);
+  CHECK(text.find("static constexpr") == std::string::npos);  // which would be in the program
 }
 
 TEST("a cast among overloads is checked as the pointer it is") {

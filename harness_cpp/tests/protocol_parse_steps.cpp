@@ -111,3 +111,42 @@ TEST("attributes that are none are refused at their path") {
   check_refused(with("\"cluster\": [2, 1]"), "cluster: expected three integers");
   check_refused(with("\"cooperative\": 1"), "cooperative");
 }
+
+TEST("a struct carries its members at their offsets") {
+  const auto steps = steps_of(launch_with(std::string(kShape) + R"("arguments":
+      [{"struct": [{"offset": 0, "buffer": "x"}, {"offset": 8, "null": true},
+                   {"offset": 16, "scalar": "i32", "value": "07000000"}], "bytes": 24}])"));
+  const Argument& whole = std::get<LaunchStep>(steps[0]).launch.arguments.at(0);
+  CHECK(whole.kind == Argument::Kind::structure);
+  CHECK_EQUAL(24u, whole.bytes.size());
+  CHECK_EQUAL(std::string("x"), whole.members.at(0).buffer);
+  CHECK(whole.members.at(1).kind == Argument::Kind::null);
+  CHECK_EQUAL(16u, whole.members.at(2).offset);
+}
+
+TEST("a struct that is not one is refused at its path") {
+  const auto with_struct = [](const std::string& members, const char* bytes = "8") {
+    return launch_with(std::string(kShape) + R"("arguments": [{"struct": [)" + members +
+                       "], \"bytes\": " + bytes + "}]");
+  };
+  check_refused(with_struct(""), "request.steps[0].arguments[0].struct: expected at least one");
+  check_refused(with_struct(R"({"buffer": "x"})"), "the key \"offset\" is missing");
+  check_refused(with_struct(R"({"offset": 4, "buffer": "x"})"), "a member of 8 bytes within");
+  check_refused(
+      with_struct(R"({"offset": 0, "struct": [{"offset": 0, "buffer": "x"}], "bytes": 8})"),
+      "no struct within a struct");
+  check_refused(with_struct(R"({"offset": 0, "buffer": "x"})", "99999"), "32764");
+  check_refused(launch_with(std::string(kShape) + R"("arguments": [{"buffer": "x", "offset": 0}])"),
+                "unknown key \"offset\"");
+}
+
+TEST("a launch says which variables become what buffers hold") {
+  const std::string start = std::string(kShape) + R"("arguments": [], "symbols": )";
+  const auto steps = steps_of(launch_with(start + R"([{"symbol": "ns::taps", "buffer": "x"}])"));
+  const SymbolWrite& write = std::get<LaunchStep>(steps[0]).launch.symbols.at(0);
+  CHECK_EQUAL(std::string("ns::taps"), write.symbol);
+  CHECK_EQUAL(std::string("x"), write.buffer);
+  check_refused(launch_with(start + R"([{"symbol": "taps", "buffer": "w"}])"),
+                "request.steps[0].symbols[0].buffer: expected the name of a buffer");
+  check_refused(launch_with(start + R"([{"symbol": "", "buffer": "x"}])"), "symbol: expected");
+}

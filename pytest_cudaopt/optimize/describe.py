@@ -111,6 +111,7 @@ def input_cases(kernel: Kernel) -> Json:
             "id": case_id,
             "sizes": case.by_name,
             "types": dict(case.types),
+            "absent": list(case.absent),
             "measure": case.measure,
             "weight": case.weight,
             "seed": case.seed,

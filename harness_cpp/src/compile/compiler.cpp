@@ -7,6 +7,7 @@
 
 #include "compile/diagnostics.hpp"
 #include "compile/kernel_names.hpp"
+#include "compile/layout_check.hpp"
 #include "compile/ptxas_report.hpp"
 #include "compile/signature.hpp"
 #include "protocol/sha256.hpp"
@@ -42,7 +43,8 @@ bool is_about_names(const Diagnostic& diagnostic) { return diagnostic.file == kN
 std::vector<Diagnostic> of_user(const std::vector<Diagnostic>& diagnostics) {
   std::vector<Diagnostic> kept;
   for (const Diagnostic& diagnostic : diagnostics) {
-    if (!is_about_names(diagnostic) && !is_about_signature_check(diagnostic)) {
+    if (!is_about_names(diagnostic) && !is_about_signature_check(diagnostic) &&
+        !is_about_layout_check(diagnostic)) {
       kept.push_back(diagnostic);
     }
   }
@@ -74,6 +76,9 @@ std::string with_files_as_named(const std::string& ptx) {
   return text;
 }
 
+// A variable's name alone is no name expression.
+std::string address_of(const protocol::SymbolSpec& symbol) { return "&" + symbol.name; }
+
 class ModuleCompiler {
  public:
   ModuleCompiler(const Nvrtc& nvrtc, const protocol::ModuleSpec& spec, const std::string& source)
@@ -96,7 +101,7 @@ class ModuleCompiler {
  private:
   // False: it does not compile, and the two programs will say why.
   bool compile_at_once() {
-    NvrtcProgram program = make_program(m_source + signature_check(m_spec.entries));
+    NvrtcProgram program = make_program(checked_source());
     if (!program.compile(options_of(m_spec, cubin_options()))) return false;
     take_ptx(program);
     take_cubin(program);
@@ -104,7 +109,7 @@ class ModuleCompiler {
   }
 
   void compile_ptx() {
-    NvrtcProgram program = make_program(m_source + signature_check(m_spec.entries));
+    NvrtcProgram program = make_program(checked_source());
     if (!program.compile(options_of(m_spec, {"-arch=compute_90", "-lineinfo"}))) {
       explain_failure(diagnostics_of(program));
     }
@@ -117,9 +122,16 @@ class ModuleCompiler {
     take_cubin(program);
   }
 
+  [[nodiscard]] std::string checked_source() const {
+    return m_source + signature_check(m_spec.entries) + layout_check(m_spec);
+  }
+
   [[nodiscard]] NvrtcProgram make_program(const std::string& source) const {
     NvrtcProgram program(m_nvrtc, source, m_spec.file, m_spec.headers);
     for (const protocol::EntrySpec& entry : m_spec.entries) program.add_name_expression(entry.name);
+    for (const protocol::SymbolSpec& symbol : m_spec.symbols) {
+      program.add_name_expression(address_of(symbol));
+    }
     return program;
   }
 
@@ -140,6 +152,9 @@ class ModuleCompiler {
     for (const protocol::EntrySpec& entry : m_spec.entries) {
       module.lowered[entry.name] = program.lowered_name(entry.name);
     }
+    for (const protocol::SymbolSpec& symbol : m_spec.symbols) {
+      module.lowered[symbol.name] = program.lowered_name(address_of(symbol));
+    }
     refuse_functions_that_are_no_kernels();
   }
 
@@ -157,10 +172,14 @@ class ModuleCompiler {
   [[noreturn]] void explain_failure(const std::vector<Diagnostic>& diagnostics) {
     std::vector<Diagnostic> own = of_user(diagnostics);
     if (std::any_of(own.begin(), own.end(), is_error)) fail(std::move(own));
+    // Before names: what is not there at all is said of it by its declared name.
+    auto mismatches = layout_errors(diagnostics, m_spec, m_source);
     for (const Diagnostic& diagnostic : diagnostics) {
-      if (is_about_names(diagnostic)) explain_unknown_entry(diagnostic.text);
+      if (mismatches.empty() && is_about_names(diagnostic)) explain_unknown_entry(diagnostic.text);
     }
-    const auto mismatches = signature_errors(diagnostics, m_spec.entries, m_source, m_spec.file);
+    for (Diagnostic& error : signature_errors(diagnostics, m_spec.entries, m_source, m_spec.file)) {
+      mismatches.push_back(std::move(error));
+    }
     own.insert(own.end(), mismatches.begin(), mismatches.end());
     if (mismatches.empty()) fail(diagnostics);
     fail(std::move(own));
@@ -176,9 +195,10 @@ class ModuleCompiler {
 
   void refuse_functions_that_are_no_kernels() const {
     const std::vector<std::string> found = entries_of(m_compilation.module.ptx);
-    for (const auto& [entry, mangled] : m_compilation.module.lowered) {
+    for (const protocol::EntrySpec& entry : m_spec.entries) {
+      const std::string& mangled = m_compilation.module.lowered.at(entry.name);
       if (std::find(found.begin(), found.end(), mangled) != found.end()) continue;
-      throw Fault(FaultKind::unknown_entry, "module \"" + m_spec.name + "\": '" + entry +
+      throw Fault(FaultKind::unknown_entry, "module \"" + m_spec.name + "\": '" + entry.name +
                                                 "' is not a __global__ function. " +
                                                 kernels_found(m_source, found));
     }

@@ -134,13 +134,14 @@ std::string signature_check(const std::vector<protocol::EntrySpec>& entries) {
     if (entries[i].parameters) text += entry_check(i, entries[i]);
   }
   if (text.empty()) return "";
+  // Enumerators, because static members would become variables of the program.
   // Two line ends: the source may end in a backslash, which would join the first to its last line.
   return std::string("\n\n#line 1 \"") + kGeneratedFile + "\"\n" + class_declarations(entries) +
          "namespace cudaopt_signature_check {\n"
          "template <class cudaopt_a, class cudaopt_b> struct cudaopt_same "
-         "{ static constexpr bool cudaopt_value = false; };\n"
+         "{ enum { cudaopt_value = 0 }; };\n"
          "template <class cudaopt_a> struct cudaopt_same<cudaopt_a, cudaopt_a> "
-         "{ static constexpr bool cudaopt_value = true; };\n" +
+         "{ enum { cudaopt_value = 1 }; };\n" +
          text + "}\n";
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "argument_bytes.hpp"
 #include "cuda/helper_kernels.hpp"
 #include "statistics.hpp"
 
@@ -21,11 +22,10 @@ struct Sharing {
 // Of the buffers with contents that `spec` names: what it does to their memory, by any name.
 std::map<std::string, Sharing> sharing_of(const Memory& memory, const LaunchSpec& spec) {
   std::map<std::string, Sharing> by_owner;
-  for (const Argument& argument : spec.arguments) {
-    if (argument.kind != Argument::Kind::buffer) continue;
-    const Buffer& owner = memory.owner_of(argument.buffer);
+  for (const std::string& name : buffers_of(spec.arguments)) {
+    const Buffer& owner = memory.owner_of(name);
     if (!owner.has_contents) continue;
-    const Access access = memory.find(argument.buffer).spec.access;
+    const Access access = memory.find(name).spec.access;
     Sharing& sharing = by_owner[owner.spec.name];
     sharing.is_read = sharing.is_read || access != Access::write;
     sharing.is_written = sharing.is_written || access != Access::read;
@@ -99,7 +99,8 @@ void BatchCopies::demote() const {
 }
 
 BatchArm::BatchArm(const Bench& bench, const Images& images, const Arm& arm,
-                   const std::vector<DevicePointer>& slabs, int launches) {
+                   const std::vector<DevicePointer>& slabs, int launches)
+    : m_bench(bench), m_symbols(arm.symbols) {
   std::vector<KernelLaunch> on_slabs;
   on_slabs.reserve(slabs.size());
   for (const DevicePointer slab : slabs) {
@@ -113,7 +114,11 @@ BatchArm::BatchArm(const Bench& bench, const Images& images, const Arm& arm,
   bench.stopwatch.run({shot()});
 }
 
-Shot BatchArm::shot() const { return replay_of(*m_graph); }
+Shot BatchArm::shot() const {
+  Shot shot = replay_of(*m_graph);
+  if (!m_symbols.empty()) shot.prepare = [this] { m_symbols.enqueue(m_bench.context); };
+  return shot;
+}
 
 double graph_estimate_ns(Bench& bench, const Images& images, const Arm& arm, double cold_ns) {
   const double wanted = std::ceil(kPilotNs / std::max(cold_ns, 1.0));

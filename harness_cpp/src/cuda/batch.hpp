@@ -48,10 +48,13 @@ class BatchArm {
   BatchArm(const Bench& bench, const Images& images, const Arm& arm,
            const std::vector<DevicePointer>& slabs, int launches);
 
-  // One replay; the elapsed time is that of all launches.
+  // One replay; the elapsed time is that of all launches. Variables are written before it, as
+  // nothing between the launches of a graph is untimed.
   [[nodiscard]] Shot shot() const;
 
  private:
+  const Bench& m_bench;
+  SymbolWrites m_symbols;
   std::unique_ptr<Graph> m_graph;
 };
 

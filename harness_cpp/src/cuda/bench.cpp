@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "argument_bytes.hpp"
 #include "cuda/sampling_plan.hpp"
 #include "cuda/tick.hpp"
 
@@ -19,9 +20,7 @@ std::string label_of(const std::vector<Arm>& arms) {
 
 std::set<std::string> buffers_of(const Arm& arm, const std::vector<std::string>& others) {
   std::set<std::string> names(others.begin(), others.end());
-  for (const Argument& argument : arm.spec.arguments) {
-    if (argument.kind == Argument::Kind::buffer) names.insert(argument.buffer);
-  }
+  for (const std::string& name : cudaopt::buffers_of(arm.spec.arguments)) names.insert(name);
   return names;
 }
 

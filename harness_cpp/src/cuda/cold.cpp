@@ -10,7 +10,7 @@ constexpr int kEstimateSamples = 5;
 }  // namespace
 
 ColdArm::ColdArm(const Bench& bench, const Images& images, const Arm& arm)
-    : m_bench(bench), m_images(images) {
+    : m_bench(bench), m_images(images), m_symbols(arm.symbols) {
   for (const DevicePointer place : bench.places) {
     for (const std::uint64_t shift : {std::uint64_t{0}, kShiftBytes}) {
       const DevicePointer slab = place + shift;
@@ -25,6 +25,7 @@ Shot ColdArm::shot(const Draw& draw) const {
   const Place& place = place_of(draw);
   shot.prepare = [this, draw, &place] {
     m_images.enqueue_restore(draw.content, place.slab);
+    m_symbols.enqueue(m_bench.context);
     m_bench.flush.enqueue();
   };
   shot.timed = [&place] { place.launch.enqueue(); };

@@ -28,6 +28,7 @@ class ColdArm {
 
   const Bench& m_bench;
   const Images& m_images;
+  SymbolWrites m_symbols;
   std::vector<Place> m_places;  // of the bench, each plain and shifted
 };
 

@@ -8,6 +8,7 @@
 #include "cuda/kernel.hpp"
 #include "cuda/measure.hpp"
 #include "cuda/memory.hpp"
+#include "cuda/symbols.hpp"
 
 namespace cudaopt::cuda {
 namespace {
@@ -54,7 +55,9 @@ class CudaDevice final : public Device {
     const KernelLaunch launch(m_context, function_of(spec), spec, [this](const std::string& name) {
       return m_memory.find(name).pointer;
     });
+    const SymbolWrites symbols = symbols_of(spec);
     m_memory.protect_inputs();
+    symbols.enqueue(m_context);
     dirty_shared_memory(m_context);
     m_context.synchronize_own_work("our own kernels before the launch of '" + spec.entry + "'");
     launch.enqueue();
@@ -65,7 +68,7 @@ class CudaDevice final : public Device {
   Measurement measure(const LaunchSpec& spec, const MeasureSpec& how) override {
     Measurement measurement;
     measurement.kind = Measurement::Kind::measured;
-    measurement.timing = cuda::measure(m_context, m_memory, {function_of(spec), spec}, how);
+    measurement.timing = cuda::measure(m_context, m_memory, arm_of(spec), how);
     const Timing& timing = *measurement.timing;
     const auto& chosen = timing.mode == SamplingMode::batch ? timing.batch : timing.cold;
     measurement.median_ns = chosen.value().median_ns;
@@ -74,11 +77,17 @@ class CudaDevice final : public Device {
 
   InterleavedTiming interleave(const InterleaveSpec& spec) override {
     std::vector<Arm> arms;
-    for (const LaunchSpec& arm : spec.arms) arms.push_back({function_of(arm), arm});
+    for (const LaunchSpec& arm : spec.arms) arms.push_back(arm_of(arm));
     return cuda::interleave(m_context, m_memory, arms, spec);
   }
 
  private:
+  [[nodiscard]] Arm arm_of(const LaunchSpec& spec) const {
+    return {function_of(spec), spec, symbols_of(spec)};
+  }
+  [[nodiscard]] SymbolWrites symbols_of(const LaunchSpec& spec) const {
+    return {m_modules.at(spec.module), m_memory, spec};
+  }
   [[nodiscard]] FunctionHandle function_of(const LaunchSpec& spec) const {
     return m_modules.at(spec.module).function(spec.entry);
   }

@@ -55,6 +55,7 @@ void resolve_modules(void* library, DriverFunctions& functions) {
   resolve(library, "cuModuleLoadData", functions.module_load_data);
   resolve(library, "cuModuleUnload", functions.module_unload);
   resolve(library, "cuModuleGetFunction", functions.module_get_function);
+  resolve(library, "cuModuleGetGlobal_v2", functions.module_get_global);
   resolve(library, "cuFuncGetAttribute", functions.function_get_attribute);
   resolve(library, "cuFuncSetAttribute", functions.function_set_attribute);
   resolve_if_there(library, "cuFuncLoad", functions.function_load);

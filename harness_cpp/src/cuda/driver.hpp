@@ -92,6 +92,7 @@ struct DriverFunctions {
   Result (*module_load_data)(ModuleHandle*, const void* image);
   Result (*module_unload)(ModuleHandle);
   Result (*module_get_function)(FunctionHandle*, ModuleHandle, const char*);
+  Result (*module_get_global)(DevicePointer*, std::size_t* bytes, ModuleHandle, const char*);
   Result (*function_get_attribute)(int*, int attribute, FunctionHandle);
   Result (*function_set_attribute)(FunctionHandle, int attribute, int);
   // These two are null on drivers before 12.4.

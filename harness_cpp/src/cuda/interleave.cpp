@@ -99,7 +99,12 @@ InterleavedTiming Interleaving::time_batch(const BatchPlan& plan) {
   InterleavedTiming timing = time_blocks([&](int, std::size_t arm, int launch) {
     Shot shot = batches[arm].shot();
     // The first replay after another arm finds that one's leavings in the caches: not timed.
-    if (launch == 0) shot.prepare = shot.timed;
+    if (launch == 0) {
+      shot.prepare = [prepare = shot.prepare, replay = shot.timed] {
+        if (prepare) prepare();
+        replay();
+      };
+    }
     return shot;
   });
   copies.demote();

@@ -1,8 +1,8 @@
 #include "cuda/kernel.hpp"
 
 #include <algorithm>
-#include <cstring>
 
+#include "argument_bytes.hpp"
 #include "cuda/launch_attributes.hpp"
 #include "cuda/result.hpp"
 #include "launch_limits.hpp"
@@ -19,15 +19,6 @@ int attribute_of(const Driver& driver, FunctionHandle function, int which) {
   int value = 0;
   CUDAOPT_CUDA(driver, function_get_attribute, &value, which, function);
   return value;
-}
-
-std::vector<std::uint8_t> bytes_of(const Argument& argument, const PointerOf& pointer_of) {
-  if (argument.kind == Argument::Kind::scalar) return argument.bytes;
-  const DevicePointer pointer =
-      argument.kind == Argument::Kind::buffer ? pointer_of(argument.buffer) : 0;
-  std::vector<std::uint8_t> bytes(sizeof pointer);
-  std::memcpy(bytes.data(), &pointer, sizeof pointer);
-  return bytes;
 }
 
 // Arguments that do not fit would be read as garbage: the driver takes them on trust.
@@ -124,11 +115,23 @@ FunctionHandle LoadedModule::function(const std::string& lowered_entry) const {
   return function;
 }
 
+std::optional<Variable> LoadedModule::variable(const std::string& lowered_name) const {
+  Variable variable;
+  std::size_t bytes = 0;
+  const Driver& driver = m_context.driver();
+  const Result found =
+      driver->module_get_global(&variable.pointer, &bytes, m_module, lowered_name.c_str());
+  if (found == kNotFound) return std::nullopt;
+  driver.check(found, "variable '" + lowered_name + "' of module '" + m_name + "'");
+  variable.bytes = bytes;
+  return variable;
+}
+
 KernelLaunch::KernelLaunch(const Context& context, FunctionHandle function, const LaunchSpec& spec,
                            const PointerOf& pointer_of)
     : m_context(context), m_function(function), m_spec(spec) {
   for (const Argument& argument : spec.arguments) {
-    m_values.push_back(bytes_of(argument, pointer_of));
+    m_values.push_back(argument_bytes(argument, pointer_of));
   }
   check_arguments(context.driver(), function, spec, m_values);
   check_limits(context, function, spec);

@@ -1,7 +1,9 @@
 // A loaded kernel and one launch of it: its arguments laid out, its limits checked.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,12 @@
 #include "device.hpp"
 
 namespace cudaopt::cuda {
+
+// A __constant__ or __device__ variable.
+struct Variable {
+  DevicePointer pointer = 0;
+  std::uint64_t bytes = 0;
+};
 
 class LoadedModule {
  public:
@@ -20,6 +28,8 @@ class LoadedModule {
 
   // Throws Fault unknown_entry.
   [[nodiscard]] FunctionHandle function(const std::string& lowered_entry) const;
+  // None if there is no variable of that name.
+  [[nodiscard]] std::optional<Variable> variable(const std::string& lowered_name) const;
 
  private:
   const Context& m_context;

@@ -141,7 +141,10 @@ std::optional<BatchPlan> Recipe::plan() {
 Shot Recipe::batch_shot(const BatchArm& arm, const BatchCopies& copies, int sample) const {
   Shot shot = arm.shot();
   if (!m_check || m_check->sample() != sample) return shot;
-  shot.prepare = [&] { copies.enqueue_restore(0, m_check->content()); };
+  shot.prepare = [this, &copies, prepare = shot.prepare] {
+    copies.enqueue_restore(0, m_check->content());
+    if (prepare) prepare();
+  };
   shot.finish = [&] {
     m_check->enqueue_keep(copies.slabs().front());
     copies.enqueue_restore(0);

@@ -3,6 +3,7 @@
 
 #include "cuda/context.hpp"
 #include "cuda/memory.hpp"
+#include "cuda/symbols.hpp"
 #include "device.hpp"
 
 namespace cudaopt::cuda {
@@ -11,6 +12,7 @@ namespace cudaopt::cuda {
 struct Arm {
   FunctionHandle function = nullptr;
   LaunchSpec spec;
+  SymbolWrites symbols{};
 };
 
 // Leaves every buffer as it was. Throws the Fault a launch ends in, or out_of_memory.

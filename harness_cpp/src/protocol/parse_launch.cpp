@@ -6,6 +6,7 @@ namespace cudaopt::protocol {
 namespace {
 
 constexpr std::uint64_t kAny32 = 0xffffffffu;
+constexpr std::uint64_t kMostStructBytes = 32764;  // what a kernel can take in all
 
 struct ScalarType {
   const char* name;
@@ -37,16 +38,44 @@ void read_scalar(const Value& dtype, const Value& value, Argument& argument) {
   }
 }
 
+Argument parse_argument(Object object, const Request& request);
+
+// A struct is of no use without a member, and a member may not reach over its end.
+void read_struct(const Value& members, const Value& bytes, const Request& request,
+                 Argument& argument) {
+  argument.kind = Argument::Kind::structure;
+  argument.bytes.resize(bytes.natural(kMostStructBytes));
+  for (const Value& value : members.array()) {
+    Object object = value.object();
+    const Value offset = object.need("offset");
+    Argument member = parse_argument(object, request);
+    if (member.kind == Argument::Kind::structure) value.reject("no struct within a struct");
+    const std::size_t size =
+        member.kind == Argument::Kind::scalar ? member.bytes.size() : sizeof(std::uint64_t);
+    member.offset = static_cast<std::uint32_t>(offset.natural(kMostStructBytes));
+    if (member.offset + size > argument.bytes.size()) {
+      offset.reject("a member of " + std::to_string(size) + " bytes within the struct's " +
+                    std::to_string(argument.bytes.size()));
+    }
+    argument.members.push_back(std::move(member));
+  }
+  if (argument.members.empty()) members.reject("at least one member");
+}
+
 Argument parse_argument(Object object, const Request& request) {
   Argument argument;
+  const auto structure = object.find("struct");
   const auto buffer = object.find("buffer");
   const auto null = object.find("null");
   const auto scalar = object.find("scalar");
-  if ((buffer ? 1 : 0) + (null ? 1 : 0) + (scalar ? 1 : 0) != 1) {
+  if ((buffer ? 1 : 0) + (null ? 1 : 0) + (scalar ? 1 : 0) + (structure ? 1 : 0) != 1) {
     throw Fault(FaultKind::invalid_request,
-                object.path() + ": expected exactly one of \"buffer\", \"null\" and \"scalar\".");
+                object.path() +
+                    ": expected exactly one of \"buffer\", \"null\", \"scalar\" and \"struct\".");
   }
-  if (buffer) {
+  if (structure) {
+    read_struct(*structure, object.need("bytes"), request, argument);
+  } else if (buffer) {
     argument.kind = Argument::Kind::buffer;
     argument.buffer = buffer_named(*buffer, request).name;
   } else if (null) {
@@ -56,6 +85,14 @@ Argument parse_argument(Object object, const Request& request) {
   }
   object.reject_unknown_keys();
   return argument;
+}
+
+SymbolWrite parse_symbol(Object object, const Request& request) {
+  SymbolWrite write;
+  write.symbol = object.need("symbol").nonempty_text();
+  write.buffer = buffer_named(object.need("buffer"), request).name;
+  object.reject_unknown_keys();
+  return write;
 }
 
 }  // namespace
@@ -73,6 +110,11 @@ LaunchSpec parse_launch(Object& step, const Request& request) {
   if (const auto cooperative = step.find("cooperative")) spec.cooperative = cooperative->boolean();
   for (const Value& value : step.need("arguments").array()) {
     spec.arguments.push_back(parse_argument(value.object(), request));
+  }
+  if (const auto symbols = step.find("symbols")) {
+    for (const Value& value : symbols->array()) {
+      spec.symbols.push_back(parse_symbol(value.object(), request));
+    }
   }
   return spec;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "protocol/parse_layouts.hpp"
 #include "protocol/parse_steps.hpp"
 
 namespace cudaopt::protocol {
@@ -117,6 +118,7 @@ ModuleSpec parse_module(Object object, std::set<std::string>& taken) {
       module.entries.push_back(parse_entry(entry.object()));
     }
   }
+  parse_layouts(object, module);
   if (const auto architecture = object.find("architecture")) {
     module.architecture = architecture->text();
     if (!names_an_architecture(module.architecture)) {

@@ -21,12 +21,33 @@ struct EntrySpec {
   std::optional<std::vector<std::vector<std::string>>> parameters;
 };
 
+struct MemberSpec {
+  std::string name;
+  std::uint64_t offset = 0;
+  std::vector<std::string> types;  // C++ types it may have
+};
+
+// A struct that a kernel takes by value.
+struct StructSpec {
+  std::string name;  // as written in C++: "ns::Params"
+  std::uint64_t bytes = 0;
+  std::vector<MemberSpec> members;
+};
+
+// A variable that launches write before they start.
+struct SymbolSpec {
+  std::string name;                // as written in C++: "ns::taps"
+  std::vector<std::string> types;  // C++ types an element may have
+};
+
 struct ModuleSpec {
   std::string name, file;
   std::optional<std::string> source, source_file;
   std::vector<std::string> options, include;
   std::map<std::string, std::string> headers;
   std::vector<EntrySpec> entries;
+  std::vector<StructSpec> structs;
+  std::vector<SymbolSpec> symbols;
   std::string architecture = "sm_90";
   bool line_tables = true;
   std::optional<std::string> ptx_file, cubin_file;

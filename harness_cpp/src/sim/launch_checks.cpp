@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "argument_bytes.hpp"
 #include "launch_limits.hpp"
 #include "model/occupancy.hpp"
 
@@ -29,21 +30,14 @@ KernelFacts facts_of(const Program& program) {
   return facts;
 }
 
-std::vector<std::uint8_t> bytes_of(const Argument& argument, const DeviceMemory& memory) {
-  if (argument.kind == Argument::Kind::scalar) return argument.bytes;
-  const std::uint64_t address =
-      argument.kind == Argument::Kind::buffer ? memory.address_of(argument.buffer) : 0;
-  std::vector<std::uint8_t> bytes(sizeof address);
-  std::memcpy(bytes.data(), &address, sizeof address);
-  return bytes;
-}
-
 std::string describe(const Argument& argument) {
   switch (argument.kind) {
     case Argument::Kind::buffer:
       return "the pointer to buffer '" + argument.buffer + "'";
     case Argument::Kind::null:
       return "a null pointer";
+    case Argument::Kind::structure:
+      return "a struct";
     case Argument::Kind::scalar:
       break;
   }
@@ -72,9 +66,10 @@ std::vector<std::uint8_t> parameter_block(const LaunchSpec& spec, const Program&
                             " parameters, got " + std::to_string(spec.arguments.size()) +
                             " arguments");
   }
+  const auto address_of = [&](const std::string& name) { return memory.address_of(name); };
   std::vector<std::uint8_t> block(program.function->parameter_bytes);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const std::vector<std::uint8_t> bytes = bytes_of(spec.arguments[i], memory);
+    const std::vector<std::uint8_t> bytes = argument_bytes(spec.arguments[i], address_of);
     if (bytes.size() != parameters[i].bytes) {
       refuse_launch(spec, "parameter " + std::to_string(i) + " ('" + parameters[i].name +
                               "') has " + std::to_string(parameters[i].bytes) + " bytes, got " +

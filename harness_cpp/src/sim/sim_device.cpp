@@ -15,6 +15,7 @@
 #include "sim/launch_checks.hpp"
 #include "sim/measure.hpp"
 #include "sim/module_image.hpp"
+#include "sim/symbols.hpp"
 
 namespace cudaopt {
 namespace {
@@ -99,6 +100,7 @@ class SimDevice final : public Device {
 
   LaunchReport launch(const LaunchSpec& spec) override {
     LoadedModule& module = find_module(spec);
+    sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
     LaunchReport report;
     report.counters = waits_for_blocks(spec, launch)
@@ -109,6 +111,7 @@ class SimDevice final : public Device {
 
   Measurement measure(const LaunchSpec& spec, const MeasureSpec&) override {
     LoadedModule& module = find_module(spec);
+    sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
     if (waits_for_blocks(spec, launch)) {
       throw Fault(FaultKind::unsupported_instruction,

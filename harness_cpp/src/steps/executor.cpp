@@ -160,7 +160,7 @@ StepAnswer Executor::operator()(const ResetStep& step) {
   return ResetAnswer{};
 }
 
-// Devices know entries by their lowered names only.
+// Devices know entries and variables by their lowered names only.
 LaunchSpec Executor::with_lowered_entry(LaunchSpec launch) const {
   const auto entries = m_entries.find(launch.module);
   if (entries == m_entries.end()) {
@@ -178,6 +178,10 @@ LaunchSpec Executor::with_lowered_entry(LaunchSpec launch) const {
                     "\". __global__ functions found: " + compile::readable_list(found) + ".");
   }
   launch.entry = name;
+  for (SymbolWrite& write : launch.symbols) {
+    const auto symbol = module.lowered.find(write.symbol);
+    write.lowered = symbol == module.lowered.end() ? write.symbol : symbol->second;
+  }
   return launch;
 }
 

@@ -95,9 +95,13 @@ bool is_too_large(const Launch& launch) {
 void take_values(Launch& launch, void** parameters) {
   const auto bytes = parameter_bytes(launch.function->name);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, parameters[i], bytes[i]);
-    launch.values.push_back(value);
+    // Of a struct, one value for each 8 bytes.
+    for (std::uint64_t at = 0; at < bytes[i]; at += 8) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, static_cast<const char*>(parameters[i]) + at,
+                  std::min<std::uint64_t>(8, bytes[i] - at));
+      launch.values.push_back(value);
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include "kernels.hpp"
 #include "queue.hpp"
 #include "settings.hpp"
+#include "variables.hpp"
 
 using namespace made_up;
 
@@ -19,6 +20,7 @@ struct Module {
   std::string image;
   Gpu* gpu = nullptr;
   std::map<std::string, std::shared_ptr<Function>> functions;
+  Variables variables{};
 };
 
 namespace {
@@ -75,7 +77,7 @@ Result cuModuleLoadData(Module** module, const void* image) {
     return settings().own_module;
   if (contains(text, "not an image")) return kInvalidImage;
   if (contains(text, "for another architecture")) return kNoBinaryForGpu;
-  *module = new Module{text, current_gpu(), {}};
+  *module = new Module{text, current_gpu(), {}, make_variables(text)};
   ++open_handles();
   return kSuccess;
 }
@@ -85,6 +87,7 @@ Result cuModuleUnload(Module* module) {
   if (module->gpu != current_gpu()) return kInvalidContext;
   if (const Result result = drain_all(); result != kSuccess) return result;
   log("unload of a module");
+  remove_variables(module->variables);
   delete module;
   --open_handles();
   return kSuccess;
@@ -95,7 +98,18 @@ Result cuModuleGetFunction(Function** function, Module* module, const char* name
   if (!contains(module->image, name)) return kNotFound;
   std::shared_ptr<Function>& known = module->functions[name];
   if (!known) known = std::make_shared<Function>(name);
+  known->variables = &module->variables;
   *function = known.get();
+  return kSuccess;
+}
+
+Result cuModuleGetGlobal_v2(DevicePointer* pointer, std::size_t* bytes, Module* module,
+                            const char* name) {
+  MADE_UP_READY();
+  const auto found = module->variables.find(name);
+  if (found == module->variables.end()) return kNotFound;
+  *pointer = found->second.pointer;
+  *bytes = found->second.bytes;
   return kSuccess;
 }
 

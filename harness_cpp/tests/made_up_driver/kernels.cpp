@@ -102,6 +102,17 @@ void copy_and_misbehave(Arrays& arrays, const std::string& name) {
   if (contains(name, "writes_input")) arrays.x.store(0, 42);
 }
 
+// Each element by the float at the beginning of the module's first variable, which `spends_`
+// changes.
+Result weigh(Arrays& arrays, const Launch& launch) {
+  const Variables& variables = *launch.function->variables;
+  if (variables.empty() || variables.begin()->second.bytes < 4) return kIllegalAddress;
+  float& weight = *host_pointer<float>(variables.begin()->second.pointer);
+  copy_elements(arrays, arrays.n, weight);
+  if (contains(launch.function->name, "spends")) weight = 0;
+  return arrays.result();
+}
+
 [[noreturn]] void never_end() {
   for (;;) pause();
 }
@@ -113,6 +124,7 @@ Result execute_users(const Launch& launch) {
   if (contains(name, "faults_")) return static_cast<Result>(number_after(name, "faults_", 0));
   if (contains(name, "does_nothing")) return kSuccess;
   Arrays arrays(launch);
+  if (contains(name, "weighs")) return weigh(arrays, launch);
   if (contains(name, "adds_one")) {
     copy_elements(arrays, arrays.n, 1, 1);
   } else if (contains(name, "accumulates")) {
@@ -177,6 +189,7 @@ std::vector<std::uint64_t> parameter_bytes(const std::string& name) {
   if (name == "cudaopt_demote") return {8, 8};
   if (name == "cudaopt_dirty_shared") return {4};
   if (is_ours(name)) return {};
+  if (contains(name, "in_struct")) return {24};
   return {8, 8, 4};
 }
 

@@ -1,5 +1,6 @@
 // What a made-up launch does. Nothing is executed: a kernel's name says how it behaves, and every
-// kernel but our own helpers has the parameters (const float* x, float* y, int n).
+// kernel but our own helpers has the parameters (const float* x, float* y, int n), or, if its name
+// says `in_struct`, a struct of these.
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "result.hpp"
+#include "variables.hpp"
 
 namespace made_up {
 
@@ -21,6 +23,7 @@ struct Function {
   bool is_loaded = false;               // its code, which the driver may put off
   int dynamic_shared_bytes = 48 << 10;  // the most it may be launched with
   std::vector<float> remembered;
+  const Variables* variables = nullptr;  // of its module
 };
 
 struct Launch {
