@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,19 @@ from typing import Any
 from pytest_cudaopt import directives, protocol
 from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.closure import close
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault, HarnessError
 from pytest_cudaopt.evaluation import Budget, Diagnostic, Resources
-from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.protocol import Entry, Module
+from pytest_cudaopt.rewritten import Rewritten, rewrite
 from pytest_cudaopt.wire import from_json, to_json
 
 MODULE = "candidate"
 _DEFINES = "cudaopt_defines.h"
 _STANDARD = "-std=c++17"
-# Found in the toolchain's folders only, whose release is part of the key.
-_TOOLCHAIN_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(?!/)(?!.*\.\.)[^>\n]*>", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -57,30 +56,34 @@ def compile_candidate(
 
     Raises DeclarationError for a compiler option that is not allowed.
     """
-    source = source_module(kernel, candidate, device)
+    texts = _texts(kernel, candidate, device)
+    source = _module(kernel, candidate, texts, device)
     key = _key(source, device)
     remembered = cache_folder() / "compile" / f"{key}.json"
-    is_closed = _includes_only_toolchain(candidate.source)
-    product = _recall(remembered) if is_closed else None
+    # Nothing but what is in `source` and a toolchain of this release can have been included.
+    product = _recall(remembered)
     if product is None:
         answer = _compile(source, key, kernel.name, device, budget)
         if isinstance(answer, CompileFailure):
-            return answer
+            return _naming_stubs(answer, texts)
         product = answer
-        if is_closed:
-            _remember(remembered, product)
+        _remember(remembered, product)
     return _compiled(kernel, source, key, product, device)
 
 
 def source_module(kernel: Kernel, candidate: Candidate, device: Device) -> Module:
-    """Return the module to compile: source, options, header folders, and the signature to check."""
+    """Return the module to compile: source, options, headers, and the signature to check."""
+    return _module(kernel, candidate, _texts(kernel, candidate, device), device)
+
+
+def _module(kernel: Kernel, candidate: Candidate, texts: Rewritten, device: Device) -> Module:
     return Module(
         name=MODULE,
         file=candidate.file,
-        source=candidate.source,
+        source=texts.source,
         options=_options(kernel, candidate),
         include=device.toolchain.include,
-        headers=_headers(candidate),
+        headers={**texts.headers, **_headers(candidate)},
         entries=(Entry(kernel.entry, tuple(p.cuda_types for p in kernel.parameters)),),
         architecture=device.limits.architecture,
         # A GPU never says at which line it failed; without them, compiling takes half the time.
@@ -123,9 +126,24 @@ def _headers(candidate: Candidate) -> dict[str, str]:
     return {_DEFINES: text} if text else {}
 
 
-def _includes_only_toolchain(source: str) -> bool:
-    """False if `source` may include a file that can change without its key changing."""
-    return "include" not in _TOOLCHAIN_INCLUDE.sub("", source)
+def _texts(kernel: Kernel, candidate: Candidate, device: Device) -> Rewritten:
+    closure = candidate.closure
+    if closure is None or closure.source.text != candidate.source:
+        closure = close(candidate.source, kernel.place)
+    return rewrite(closure, device.toolchain.has_header)
+
+
+def _naming_stubs(failure: CompileFailure, texts: Rewritten) -> CompileFailure:
+    """Say which headers were empty: what is missing may be theirs."""
+    if not texts.stubbed or failure.finding.kind is not FindingKind.COMPILE_ERROR:
+        return failure
+    note = f"{', '.join(texts.stubbed)}: empty because of stub=; what is not defined may be from there"
+    diagnostics = list(failure.diagnostics)
+    first = next((at for at, one in enumerate(diagnostics) if one.severity == "error"), None)
+    if first is not None:
+        diagnostics[first] = replace(diagnostics[first], text=f"{diagnostics[first].text}\n{note}")
+    finding = replace(failure.finding, message=f"{failure.finding.message} ({note})")
+    return CompileFailure(finding, tuple(diagnostics))
 
 
 def _key(source: Module, device: Device) -> str:

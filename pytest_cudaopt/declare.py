@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import FrozenInstanceError, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_cudaopt import directives, expressions
+from pytest_cudaopt import directives, expressions, macros, regions
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
+from pytest_cudaopt.closure import Place, close
+from pytest_cudaopt.compdb import Flags
 from pytest_cudaopt.directives import Directives
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import (
@@ -84,6 +87,7 @@ class Kernel:
     """A declared kernel. Frozen once made, except for pytest's marks.
 
     `source` is the `.cu` file, resolved beside the declaring module; `location` is the declaration's line.
+    `inherited` is what the project compiles the source with; the kernel's own options and macros win.
     Calling a Kernel calls its reference.
     """
 
@@ -102,6 +106,9 @@ class Kernel:
     options: tuple[str, ...]
     work: Work
     doc: str
+    include: tuple[Path, ...] = ()
+    stub: tuple[str, ...] = ()
+    inherited: Flags = field(default_factory=Flags)
     pytestmark: list[Any] = field(default_factory=list)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -124,6 +131,16 @@ class Kernel:
     @property
     def measured_cases(self) -> tuple[Case, ...]:
         return tuple(case for case in self.cases if case.measure)
+
+    @property
+    def place(self) -> Place:
+        """Where the source stands, and where its includes are looked for."""
+        return Place(self.source.parent, self.include, self.stub)
+
+    @property
+    def region_names(self) -> tuple[str, ...]:
+        """What a region of the source may be called to be this kernel's."""
+        return (self.name, self.entry)
 
     def all_sizes(self, one: Case) -> dict[str, int]:
         """Return the case's sizes with the derived ones added."""
@@ -150,7 +167,7 @@ class Kernel:
 
     def read_directives(self) -> Directives:
         """Read the source's directives; raise SourceError if the file is missing."""
-        return directives.read(self.read_source(), str(self.source))
+        return directives.read(self._own_region(self.read_source(), self.source), str(self.source))
 
     def read_source(self) -> str:
         """Return the source text; raise SourceError at the declaration if it cannot be read."""
@@ -176,9 +193,10 @@ class Kernel:
     def candidate(self, source: str, file: Path) -> Candidate:
         """Return what `source` is as a candidate, each tunable at its first value; `file` names it.
 
-        Its own launch rule comes first, then `launch=`, then the rule of the kernel's file. Raises
-        SourceError as `start` does.
+        Its own launch rule comes first, then `launch=`, then the rule of the kernel's file. Of a source with
+        regions only the kernel's own counts. Raises SourceError as `start` does.
         """
+        source = self._own_region(source, file)
         found = directives.read(source, str(file))
         rule = found.rule or self.launch or self._rule_of_file(file)
         self._require_own_names(found)
@@ -196,9 +214,16 @@ class Kernel:
             source=source,
             launch=rule,
             tunables=tuple(found.starting_values.items()),
-            defines=self.defines,
-            options=(*found.options, *self.options),
+            defines=macros.with_own(self.inherited.defines, self.defines, taken=found.starting_values),
+            options=directives.with_own(self.inherited.options, (*found.options, *self.options)),
+            closure=close(source, self.place),
         )
+
+    def _own_region(self, source: str, file: Path) -> str:
+        try:
+            return regions.select(source, self.region_names, str(file))
+        except SourceError as error:
+            raise error.located(self.location) from error
 
     def _require_own_names(self, found: Directives) -> None:
         """Refuse a tunable that would replace a size or parameter inside the kernel's text."""
@@ -237,14 +262,17 @@ def kernel(
     launch: str | None = None,
     defines: Mapping[str, str | int] | None = None,
     options: Iterable[str] = (),
+    include: Iterable[str] = (),
+    stub: Iterable[str] = (),
     work: Work | None = None,
     reference: Reference | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Declare the kernel in `source`, a `.cu` file beside the module.
 
     The decorated function's parameters, in the order of the `__global__` function's, carry markers as
-    defaults; its body is the reference, unless `reference` is given. Raises DeclarationError at the
-    declaration's line.
+    defaults; its body is the reference, unless `reference` is given. `include` are folders of headers,
+    relative to the module's; a header whose name matches a pattern of `stub` is empty. Raises
+    DeclarationError at the declaration's line.
     """
 
     def declare(function: Callable[..., Any]) -> Kernel:
@@ -265,10 +293,12 @@ def kernel(
                 tolerance=_tolerance(rtol, atol),
                 reference=reference or function,
                 launch=None if launch is None else LaunchRule.parse(launch),
-                defines=tuple((name, str(value)) for name, value in (defines or {}).items()),
+                defines=macros.checked(defines or {}),
                 options=tuple(options),
                 work=work or Work(),
                 doc=inspect.getdoc(function) or "",
+                include=_include(include, Path(at.file).parent),
+                stub=_texts("stub=", stub, "['torch/*']"),
                 pytestmark=list(getattr(function, "pytestmark", [])),
             )
             _validate(declared)
@@ -328,6 +358,23 @@ def _sizes(parameters: tuple[Parameter, ...], extra: tuple[str, ...]) -> tuple[s
         if not _IDENTIFIER.match(name):
             raise DeclarationError("sizes=", expected="names", got=repr(name))
     return tuple(dict.fromkeys([*names, *extra]))
+
+
+def _include(include: Iterable[str], folder: Path) -> tuple[Path, ...]:
+    folders = [Path(os.path.normpath(folder / name)) for name in _texts("include=", include, "['csrc']")]
+    for path in folders:
+        if not path.is_dir():
+            raise DeclarationError(
+                "include=", expected="folders, relative to the module's", got=f"no folder {path}"
+            )
+    return tuple(folders)
+
+
+def _texts(what: str, texts: Iterable[str], example: str) -> tuple[str, ...]:
+    listed = None if isinstance(texts, str) else tuple(texts)
+    if listed is None or not all(isinstance(text, str) and text for text in listed):
+        raise DeclarationError(what, expected=f"a list such as {example}", got=repr(texts))
+    return listed
 
 
 def _tolerance(rtol: float | None, atol: float | None) -> Tolerance:

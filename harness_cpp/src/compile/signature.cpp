@@ -129,6 +129,9 @@ std::string signature_check(const std::vector<protocol::EntrySpec>& entries) {
          "template <class cudaopt_a, class cudaopt_b> struct cudaopt_same "
          "{ static constexpr bool cudaopt_value = false; };\n"
          "template <class cudaopt_a> struct cudaopt_same<cudaopt_a, cudaopt_a> "
+         "{ static constexpr bool cudaopt_value = true; };\n"
+         // Whether a kernel may cache what it reads is its own affair.
+         "template <class cudaopt_a> struct cudaopt_same<cudaopt_a volatile*, cudaopt_a*> "
          "{ static constexpr bool cudaopt_value = true; };\n" +
          text + "}\n";
 }
