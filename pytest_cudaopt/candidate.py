@@ -47,7 +47,7 @@ class Candidate:
     @property
     def headers(self) -> dict[str, str]:
         """The texts of the user's headers, by name."""
-        return {} if self.closure is None else self.closure.texts
+        return {} if self.closure is None else self.closure.headers.texts
 
     @property
     def chosen(self) -> dict[str, int]:

@@ -54,32 +54,78 @@ class Text:
     probes: tuple[Resolved, ...]
 
 
-@dataclass(frozen=True)
-class Closure:
-    """A source and the user's headers it reaches; names are relative to the source's folder.
+@dataclass(frozen=True, eq=False)
+class Headers:
+    """The headers a source reaches. The same object as long as neither they nor their places change.
 
     A name starts with `./` or `../`, so that no header of the toolchain includes it by accident.
     """
 
-    place: Place
-    source: Text
-    headers: tuple[Text, ...] = ()
+    all: tuple[Text, ...] = ()
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The headers' texts as they are in their files, by the name diagnostics show."""
-        return {one.name.removeprefix("./"): one.text for one in self.headers}
+        """The texts as they are in their files, by their names relative to the source's folder."""
+        return {one.name.removeprefix("./"): one.text for one in self.all}
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A source and the user's headers it reaches."""
+
+    place: Place
+    source: Text
+    headers: Headers
 
 
 def close(source: str, place: Place) -> Closure:
     """Read the headers that `source`, a text standing in `place.folder`, may include."""
+    scanned = scan(source)
+    wanted = (
+        place,
+        tuple((one.directive, one.form, one.name) for one in scanned.includes),
+        tuple((one.form, one.name) for one in scanned.probes),
+    )
+    reached = _REACHED.get(wanted)
+    if reached is None or not reached.is_current():
+        reached = _reach(source, scanned, place)
+        if len(_REACHED) >= _MOST_REMEMBERED:
+            _REACHED.clear()
+        _REACHED[wanted] = reached
+    return Closure(place, Text("", source, scanned, reached.includes, reached.probes), reached.headers)
+
+
+_MOST_REMEMBERED = 256
+# A file counts as unchanged while these are: device, inode, size, time of change in ns.
+_Stamp = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """What the includes of a source lead to, and the stamp of each file looked at; None: there was none."""
+
+    includes: tuple[Resolved, ...]
+    probes: tuple[Resolved, ...]
+    headers: Headers
+    stamps: dict[str, _Stamp | None]
+
+    def is_current(self) -> bool:
+        return all(_stamp(path) == stamp for path, stamp in self.stamps.items())
+
+
+# By place and what is included; sources that differ elsewhere, as candidates do, share an entry.
+_REACHED: dict[tuple[object, ...], _Reached] = {}
+
+
+def _reach(source: str, scanned: Scan, place: Place) -> _Reached:
     walk = _Walk(place)
-    text = walk.resolve("", place.folder, source, scan(source))
+    text = walk.resolve("", place.folder, source, scanned)
     while walk.pending:
         path, name = walk.pending.pop()
         content = _read(path)
         walk.done.append(walk.resolve(name, path.parent, content.text, content.scanned))
-    return Closure(place, text, tuple(sorted(walk.done, key=lambda one: one.name)))
+    headers = Headers(tuple(sorted(walk.done, key=lambda one: one.name)))
+    return _Reached(text.includes, text.probes, headers, walk.stamps)
 
 
 class _Walk:
@@ -89,6 +135,7 @@ class _Walk:
         self._place = place
         self._roots = tuple(os.path.normpath(root) for root in place.roots)
         self._names: dict[tuple[int, int], str] = {}
+        self.stamps: dict[str, _Stamp | None] = {}
         self.pending: list[tuple[Path, str]] = []
         self.done: list[Text] = []
 
@@ -98,6 +145,8 @@ class _Walk:
         return Text(name, text, scanned, includes, probes)
 
     def _include(self, one: Include, folder: Path) -> Resolved:
+        if one.directive == "define":
+            return Resolved(refusal="it changes what the toolchain includes. Remove it")
         if one.directive != "include":
             return Resolved(refusal=f"#{one.directive} is not supported. Write a plain #include")
         if one.form is Form.COMPUTED:
@@ -115,11 +164,12 @@ class _Walk:
         outside = ""
         for where in (folder, *self._place.include) if form is Form.QUOTED else self._place.include:
             path = os.path.normpath(os.path.join(where, name))  # noqa: PTH118 - ten times faster than Path
-            identity = _identity(path)
-            if identity is None:
+            stamp = self.stamps[path] if path in self.stamps else _stamp(path)
+            self.stamps[path] = stamp
+            if stamp is None:
                 continue
             if self._is_inside(path):
-                return self._header(path, identity)
+                return self._header(path, stamp[:2])
             outside = outside or path
         if outside:
             shown = self._place.shown(Path(outside).parent)
@@ -132,13 +182,13 @@ class _Walk:
         return any(path.startswith(root.rstrip("/") + "/") for root in self._roots)
 
     def _header(self, path: str, identity: tuple[int, int]) -> Resolved:
-        name = self._place.shown(path)
-        if not name.startswith("../"):
-            name = f"./{name}"
         # One file under two names must be one header to `#pragma once`.
         known = self._names.get(identity)
         if known is not None:
             return Resolved(header=known)
+        name = self._place.shown(path)
+        if not name.startswith("../"):
+            name = f"./{name}"
         if ">" in name or "\n" in name:
             return Resolved(refusal="its path holds a character no #include can hold")
         if refusal := _read(Path(path)).refusal:
@@ -154,13 +204,14 @@ def searched(place: Place) -> str:
     return ", ".join("the source's folder" if folder == "." else folder for folder in dict.fromkeys(folders))
 
 
-def _identity(path: str) -> tuple[int, int] | None:
-    """Return device and inode of a file; None if there is none."""
+def _stamp(path: str) -> _Stamp | None:
     try:
         status = os.stat(path)  # noqa: PTH116 - ten times faster than Path
     except OSError:
         return None
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 @dataclass(frozen=True)
@@ -170,17 +221,15 @@ class _Content:
     refusal: str | None = None
 
 
-# By path; a file counts as unchanged while these are: size, time of change in ns, inode.
-_CONTENTS: dict[Path, tuple[tuple[int, int, int], _Content]] = {}
+_CONTENTS: dict[Path, tuple[_Stamp | None, _Content]] = {}
 
 
 def _read(path: Path) -> _Content:
+    stamp = _stamp(str(path))
+    known = _CONTENTS.get(path)
+    if known is not None and known[0] == stamp:
+        return known[1]
     try:
-        status = path.stat()
-        stamp = (status.st_size, status.st_mtime_ns, status.st_ino)
-        known = _CONTENTS.get(path)
-        if known is not None and known[0] == stamp:
-            return known[1]
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         return _Content("", scan(""), f"it cannot be read ({error.strerror or error})")

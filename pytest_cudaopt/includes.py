@@ -17,7 +17,9 @@ _TOKEN = re.compile(
     r"""(?P<comment>/\*.*?(?:\*/|\Z)|//[^\n]*)
     |(?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\()
     |(?P<literal>(?:u8|[uUL])?(?:"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?))
-    |(?P<word>\.?[0-9](?:[eEpP][+-]|'[\w$]|[\w$.])*|[\w$]+)
+    |(?P<code>(?:\.?[0-9](?:[eEpP][+-]|'[\w$]|[\w$.])*+|[^\W\d][\w$]*+(?!["'])|[][(){}<>=+*,;:!&|^~-])
+        (?:\.?[0-9](?:[eEpP][+-]|'[\w$]|[\w$.])*+|[^\W\d][\w$]*+(?!["'])|[][(){}<>=+*,;:!&|^~-]|[ \t])*+)
+    |(?P<word>[\w$]+)
     |(?P<end>\n)
     |(?P<blank>[ \t\v\f\r]+)
     |(?P<hash>\#|%:|\?\?=)
@@ -42,6 +44,8 @@ _ANY_SPLICE = re.compile(r"(?:\\|\?\?/)\r?\n")
 _TOOLCHAIN_OPERAND = re.compile(r"<(?!/)(?!.*\.\.)[^>\n]*>")
 _INCLUDING = ("include", "include_next", "import", "embed")
 _CONDITIONS = ("if", "elif")
+# The toolchain's only includes with computed names are Thrust's, and these macros compute them.
+_STEERING = "__THRUST_"
 
 
 class Form(StrEnum):
@@ -54,9 +58,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Include:
-    """A directive that includes a file; `text[start:end]` is the directive without trailing comments.
+    """A directive that includes a file; `text[start:end]` is it without trailing comments.
 
-    `name` is the file's, or the macro's text where the form is computed.
+    `name` is the file's, or the macro's text where the form is computed. A `#define` is among them if it would
+    change what a header of the toolchain includes.
     """
 
     directive: str
@@ -106,7 +111,8 @@ def scan(text: str) -> Scan:
         if kind == "comment":
             comments.append((spliced.original(start), spliced.original(end)))
         elif kind == "hash" and (found := _DIRECTIVE.match(spliced.text, end)):
-            if found["name"] in _INCLUDING:
+            steers = found["name"] == "define" and found["rest"].startswith(_STEERING)
+            if steers or found["name"] in _INCLUDING:
                 includes.append(_include(found, spliced, start))
             elif found["name"] in _CONDITIONS:
                 probes += _probes(spliced, found.end("name"))

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 
 from pytest_cudaopt.errors import DeclarationError
 
-_NAME = re.compile(r"^[A-Za-z_]\w*(?:\([\w, .]*\))?$")
+# Names of Thrust's own decide what it includes.
+_NAME = re.compile(r"^(?!__THRUST_)[A-Za-z_]\w*(?:\([\w, .]*\))?\Z")
 
 Macros = tuple[tuple[str, str], ...]
 

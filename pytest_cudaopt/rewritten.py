@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
-from pytest_cudaopt.closure import Closure, Place, Resolved, Text, searched
+from pytest_cudaopt.closure import Closure, Headers, Place, Resolved, Text, searched
 from pytest_cudaopt.includes import Form, Include
 from pytest_cudaopt.shims import HOST_ONLY, PREFIX, SHIMS
 
@@ -27,9 +28,18 @@ def rewrite(closure: Closure, has_header: HasHeader) -> Rewritten:
     """Return the texts of `closure`, line for line those of the files."""
     writer = _Writer(closure.place, has_header)
     source = writer.text(closure.source)
-    headers = {one.name: writer.text(one) for one in closure.headers}
-    headers |= {PREFIX + name: SHIMS[name] for name in writer.shims}
-    return Rewritten(source, headers, tuple(dict.fromkeys(writer.stubbed)))
+    headers, shims, stubbed = _headers(closure.headers, closure.place, has_header)
+    mapped = {PREFIX + name: SHIMS[name] for name in (*writer.shims, *shims)}
+    return Rewritten(source, {**headers, **mapped}, tuple(dict.fromkeys([*writer.stubbed, *stubbed])))
+
+
+@lru_cache(maxsize=64)
+def _headers(
+    headers: Headers, place: Place, has_header: HasHeader
+) -> tuple[dict[str, str], list[str], list[str]]:
+    """Return the texts of headers by name, and the shims and stubs they name."""
+    writer = _Writer(place, has_header)
+    return {one.name: writer.text(one) for one in headers.all}, writer.shims, writer.stubbed
 
 
 class _Writer:
@@ -92,7 +102,7 @@ class _Writer:
 
 def _error(include: Include, reason: str) -> str:
     spelled = " ".join(include.spelled.split())
-    return f"#error cudaopt: include {spelled}: {reason}"
+    return f"#error cudaopt: {include.directive} {spelled}: {reason}"
 
 
 def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:

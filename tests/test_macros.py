@@ -22,6 +22,7 @@ from pytest_cudaopt.macros import is_macro, with_own
         ("X\n#include </etc/passwd>\n", "1"),
         ("X Y", "1"),
         ("1X", "1"),
+        ("__THRUST_HOST_SYSTEM_ROOT", "/etc"),
         ("", "1"),
     ],
 )

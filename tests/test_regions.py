@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Project
 from made_up_runs import declare_twice
 
+from conftest import Project
 from pytest_cudaopt import regions
 from pytest_cudaopt.errors import SourceError
 from pytest_cudaopt.evaluation import LatencyKind
@@ -62,7 +62,7 @@ def test_a_source_without_regions_is_taken_whole() -> None:
         ),
         (
             TWO,
-            "k.cu: expected a region 'x', since it has regions, got 'first', 'ns::second<4>'. Write '// @cudaopt begin x",
+            "k.cu: expected a region 'x', since it has regions, got 'first', 'ns::second<4>'. Write '// @cud",
         ),
     ],
 )
@@ -91,7 +91,8 @@ extern "C" __global__ void twice(const float* x, float* y, int n) {
 }
 """
 RULE = "// @launch grid=(cdiv(n, BLOCK)) block=(BLOCK)\n"
-FILE = f"{BEFORE}// @cudaopt begin twice\r\n{(RULE + KERNEL).replace(chr(10), chr(13) + chr(10))}// @cudaopt end\r\n{AFTER}"
+OWN = (RULE + KERNEL).replace("\n", "\r\n")
+FILE = f"{BEFORE}// @cudaopt begin twice\r\n{OWN}// @cudaopt end\r\n{AFTER}"
 ALWAYS = AcceptPolicy(accept=True, accept_modelled=True)
 
 

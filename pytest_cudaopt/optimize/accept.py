@@ -55,8 +55,8 @@ def accept(
 ) -> Acceptance:
     """Replace `source` by `winner` if asked to, and if the file still holds what the run `loaded`.
 
-    Of a file with regions only the inside of the one named one of `region_names` is compared and replaced. The
-    file keeps its mode; a symbolic link keeps pointing at it. `winner` is None if the start is best.
+    Of a file with regions only the inside of the one of `region_names` is compared and replaced. The file
+    keeps its mode; a symbolic link keeps pointing at it. `winner` is None if the start is best.
     """
     if winner is None:
         return Acceptance(AcceptOutcome.NOTHING_BETTER, f"{source.name} stays as it is")
