@@ -60,7 +60,7 @@ class Form(StrEnum):
 class Include:
     """A directive that includes a file; `text[start:end]` is it without trailing comments.
 
-    `name` is the file's, or the macro's text where the form is computed. A `#define` is among them if it would
+    `name` is the file's, or the macro's text where the form is computed. A `#define` is one too if it would
     change what a header of the toolchain includes.
     """
 

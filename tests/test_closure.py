@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,12 @@ from judged_kernels import axpy
 from test_compile import asked, cache, compiled, failure  # noqa: F401 - fixtures
 
 from pytest_cudaopt.closure import Closure, Place, close
+from pytest_cudaopt.compile import compile_candidate, source_module
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import DeclarationError
-from pytest_cudaopt.protocol import Request
+from pytest_cudaopt.evaluation import Budget
+from pytest_cudaopt.protocol import Compile, Request
 from pytest_cudaopt.rewritten import Rewritten, rewrite
 
 # A toolkit of a distribution has its headers among the system's.
@@ -262,3 +265,47 @@ def test_one_text_is_no_list(tmp_path: Path, name: str) -> None:
 def test_folders_are_relative_to_the_declaring_module(tmp_path: Path) -> None:
     here = Path(__file__).parent
     assert axpy(tmp_path, include=["golden"]).include == (Path(os.path.normpath(here / "golden")),)
+
+
+HOSTILE = [
+    '#include "{secret}"',
+    "#include <{secret}>",
+    '#include "{up}"',
+    "#include <{up}>",
+    '#define F "{secret}"\n#include F',
+    "%:inc\\\nlude <{secret}>",
+    "#inc??/\nlude <{secret}>",
+    "??=include <{secret}>",
+    '#if 0\nR"(\n#endif\n#include <{secret}>\n#if 0\n)"\n#endif',
+    "#if 0\nit's /*\n#endif\n#include <{secret}>\n#if 0\n*/\n#endif",
+    "/\\\n* c *\\\n/ #include <{secret}>",
+    "// x??/\n#include <{secret}>",
+    '#define Q R"(\n#include <{secret}>\n//)"',
+    "constexpr char c = u8'\"';\n#include <{secret}>\n// \"",
+]
+
+
+@pytest.mark.parametrize("standard", ["c++03", "c++14", "c++17"])
+def test_no_spelling_reads_a_file_outside(tmp_path: Path, sim: Device, standard: str) -> None:
+    secret = tmp_path / "outside" / "hidden.h"
+    tree(tmp_path, outside__hidden_h="#error STOLEN\n", src__x_h="")
+    up = "../" * 20 + str(secret)[1:]
+    kernel = axpy(tmp_path / "src", options=[f"-std={standard}"])
+    texts = [text.format(secret=secret, up=up) for text in HOSTILE]
+    sources = [f"{text}\n{kernel.read_source()}" for text in texts]
+    answers = [
+        compile_candidate(kernel, kernel.candidate(one, kernel.source), sim, Budget()) for one in sources
+    ]
+    assert [text for text, answer in zip(texts, answers, strict=True) if "STOLEN" in repr(answer)] == []
+    # Left to the compiler, most of them do.
+    stolen = [text for text, one in zip(texts, sources, strict=True) if reads_secret(kernel, one, sim)]
+    assert len(stolen) > len(texts) // 2
+
+
+def reads_secret(kernel: Kernel, source: str, sim: Device) -> bool:
+    """Compile `source` as it is, which nothing but this test does."""
+    module = source_module(kernel, kernel.start(), sim)
+    request = replace(
+        sim.new_request("hostile"), modules=(replace(module, source=source),), steps=(Compile("candidate"),)
+    )
+    return "STOLEN" in repr(sim.ask(request))

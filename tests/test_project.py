@@ -89,7 +89,7 @@ def test_cudaopt_check_takes_the_same_options(headers: Project) -> None:
 def test_the_line_that_reproduces_a_failure_names_them(headers: Project) -> None:
     headers.edit("lib/detail/two.h", "2.0f", "3.0f")
     headers.run().stdout.fnmatch_lines(
-        ["reproduce: *--cudaopt-include=lib,more --cudaopt-stub=torch/*,c10/*"]
+        ["reproduce: *--cudaopt-include=lib,more '--cudaopt-stub=torch/[*],c10/[*]'"]
     )
 
 
