@@ -11,9 +11,18 @@ _CXX = """\
 #define _CCCL_META_UNROLL_LIMIT 10
 #endif
 #include <cuda/std/cstddef>
+#if __has_include(<cuda/std/{name}>)
 #include <cuda/std/{name}>
+#else
+{otherwise}
+#endif
 namespace std {{ using namespace cuda::std; }}
 """
+# Headers of CUDA 12 that are not there, and what serves instead.
+_INSTEAD = {
+    "algorithm": "#include <cuda/std/array>\n#include <cuda/std/functional>",
+    "cstring": "// memcpy and the like are the compiler's own.",
+}
 _ON_CUDA_STD = """
     algorithm array atomic bit bitset cassert cfloat chrono climits cmath complex concepts cstddef
     cstdint cstdlib cstring expected functional initializer_list iterator limits numbers numeric
@@ -35,6 +44,17 @@ _CONSTANTS = """\
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 """
+# cuda/std of CUDA 12 leaves them out.
+_LIMITS_OF_FLOATS = """\
+#ifndef FLT_MAX
+#define FLT_MAX 3.402823466e+38F
+#define FLT_MIN 1.175494351e-38F
+#define FLT_EPSILON 1.192092896e-07F
+#define DBL_MAX 1.7976931348623157e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+#endif
+"""
 _C_HEADERS = {
     "assert.h": "cassert",
     "float.h": "cfloat",
@@ -54,11 +74,18 @@ typedef struct CUtensorMap_st { alignas(64) unsigned long long opaque[16]; } CUt
 # printf is the compiler's own.
 _EMPTY = ("cstdio", "stdio.h")
 
+
+def _shim(name: str, more: str = "") -> str:
+    missing = f"#error cudaopt: <{name}> needs the headers of CUDA 13"
+    return _CXX.format(name=name, otherwise=_INSTEAD.get(name, missing)) + more
+
+
 SHIMS: dict[str, str] = {
-    **{name: _CXX.format(name=name) for name in _ON_CUDA_STD.split()},
-    **{name: _CXX.format(name=target) for name, target in _C_HEADERS.items()},
+    **{name: _shim(name) for name in _ON_CUDA_STD.split()},
+    **{name: _shim(target) for name, target in _C_HEADERS.items()},
     **dict.fromkeys(_EMPTY, "#pragma once\n"),
-    **dict.fromkeys(("cmath", "math.h"), _CXX.format(name="cmath") + _CONSTANTS),
+    **dict.fromkeys(("cmath", "math.h"), _shim("cmath", _CONSTANTS)),
+    **dict.fromkeys(("cfloat", "float.h"), _shim("cfloat", _LIMITS_OF_FLOATS)),
     "cuda.h": _CUDA_H,
 }
 # Standard headers for host code.
