@@ -32,6 +32,7 @@ from pytest_cudaopt.load import load_kernel
 from pytest_cudaopt.peak_rows import examine_peaks
 from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.project import within_project
 from pytest_cudaopt.report import describe_error, describe_evaluation
 from pytest_cudaopt.rerun import Ending
 from pytest_cudaopt.settings import OPTIONS, Settings, resolve
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 # What a check depends on; the rest is for runs of pytest.
 _SHARED_OPTIONS = ("device", "threads", "require", "timeout_s", "samples", "warmup", "relative_error")
+_SOURCE_OPTIONS = ("include", "stub", "compdb")
 _DOCTOR_OPTIONS = ("results", "device")
 
 
@@ -91,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--json", action="store_true", help="print the harness's answer as it is")
     commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
     for option in OPTIONS:
-        if option.field in _SHARED_OPTIONS:
+        if option.field in (*_SHARED_OPTIONS, *_SOURCE_OPTIONS):
             check.add_argument(option.cli_flag, dest=option.field, metavar=option.metavar, help=option.help)
         if option.field in _DOCTOR_OPTIONS:
             doctor.add_argument(option.cli_flag, dest=option.field, metavar=option.metavar, help=option.help)
@@ -144,7 +146,7 @@ def _judge(given: argparse.Namespace) -> _Judged:
     here = Path.cwd()
     try:
         settings = _settings(given)
-        kernel = load_kernel(given.kernel)
+        kernel = within_project(load_kernel(given.kernel), settings, here)
         start = kernel.start()
         source = None if given.candidate is None else _read_candidate(Path(given.candidate))
     except CudaoptError as error:

@@ -16,6 +16,7 @@ from pytest_cudaopt import items, report
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceLocation
 from pytest_cudaopt.items import Announce, Work
+from pytest_cudaopt.project import within_project
 from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.session import KernelSession
 from pytest_cudaopt.table import RowStage
@@ -81,7 +82,9 @@ def items_of(collector: pytest.Module, name: str, kernel: Kernel) -> list[pytest
     first_name = next((key for key, value in vars(collector.obj).items() if value is kernel), name)
     if first_name != name or _is_imported(kernel, collector):
         return []
-    settings = KernelSession.of(collector.config).settings
+    session = KernelSession.of(collector.config)
+    settings = session.settings
+    kernel = within_project(kernel, settings, session.root)
     works = _works(collector, name, kernel, fuzz=settings.fuzz_examples > 0, optimize=settings.optimize)
     return [_item(collector, name, work) for work in works]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from pytest_cudaopt import directives, protocol
 from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
+from pytest_cudaopt.closure import close
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault, HarnessError
@@ -23,6 +23,7 @@ from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.formals import StructLayout, constants, cuda_types, struct_layouts
 from pytest_cudaopt.instances import Instance, distinct
 from pytest_cudaopt.protocol import Entry, Member, Module, Struct, Symbol
+from pytest_cudaopt.rewritten import Rewritten, rewrite
 from pytest_cudaopt.wire import from_json, to_json
 
 _T = TypeVar("_T")
@@ -30,8 +31,6 @@ _T = TypeVar("_T")
 MODULE = "candidate"
 _DEFINES = "cudaopt_defines.h"
 _STANDARD = "-std=c++17"
-# Found in the toolchain's folders only, whose release is part of the key.
-_TOOLCHAIN_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(?!/)(?!.*\.\.)[^>\n]*>", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -81,34 +80,40 @@ def compile_candidate(
     The module holds every instance the declared cases need, and those of `cases`. Raises DeclarationError for
     a compiler option that is not allowed.
     """
-    source = source_module(kernel, candidate, device, cases)
+    texts = _texts(kernel, candidate, device)
+    source = _module(kernel, candidate, texts, device, cases)
     key = _key(source, device)
     remembered = cache_folder() / "compile" / f"{key}.json"
-    is_closed = _includes_only_toolchain(candidate.source)
-    product = _recall(remembered) if is_closed else None
+    # Nothing but what is in `source` and a toolchain of this release can have been included.
+    product = _recall(remembered)
     if product is None:
         answer = _compile(source, key, kernel.name, device, budget)
         if isinstance(answer, CompileFailure):
-            return answer
+            return _naming_stubs(answer, texts)
         product = answer
-        if is_closed:
-            _remember(remembered, product)
+        _remember(remembered, product)
     return _compiled(kernel, source, key, product, device)
 
 
 def source_module(kernel: Kernel, candidate: Candidate, device: Device, cases: Iterable[Case] = ()) -> Module:
-    """Return the module to compile: source, options, header folders, and the signatures to check.
+    """Return the module to compile: source, options, headers, and the signatures to check.
 
     Its entries are those of `compile_candidate`.
     """
+    return _module(kernel, candidate, _texts(kernel, candidate, device), device, cases)
+
+
+def _module(
+    kernel: Kernel, candidate: Candidate, texts: Rewritten, device: Device, cases: Iterable[Case]
+) -> Module:
     needed = distinct((*kernel.instances, *(kernel.at(case) for case in cases)))
     return Module(
         name=MODULE,
         file=candidate.file,
-        source=candidate.source,
+        source=texts.source,
         options=_options(kernel, candidate),
         include=device.toolchain.include,
-        headers=_headers(candidate),
+        headers={**texts.headers, **_headers(candidate)},
         entries=tuple(Entry(one.entry, cuda_types(one.parameters)) for one in needed),
         structs=_once(_struct(layout) for one in needed for layout in struct_layouts(one.parameters)),
         symbols=_once(
@@ -164,9 +169,24 @@ def _headers(candidate: Candidate) -> dict[str, str]:
     return {_DEFINES: text} if text else {}
 
 
-def _includes_only_toolchain(source: str) -> bool:
-    """False if `source` may include a file that can change without its key changing."""
-    return "include" not in _TOOLCHAIN_INCLUDE.sub("", source)
+def _texts(kernel: Kernel, candidate: Candidate, device: Device) -> Rewritten:
+    closure = candidate.closure
+    if closure is None or closure.source.text != candidate.source:
+        closure = close(candidate.source, kernel.place)
+    return rewrite(closure, device.toolchain.has_header)
+
+
+def _naming_stubs(failure: CompileFailure, texts: Rewritten) -> CompileFailure:
+    """Say which headers were empty: what is missing may be theirs."""
+    if not texts.stubbed or failure.finding.kind is not FindingKind.COMPILE_ERROR:
+        return failure
+    note = f"{', '.join(texts.stubbed)}: empty because of stub=; what is not defined may be from there"
+    diagnostics = list(failure.diagnostics)
+    first = next((at for at, one in enumerate(diagnostics) if one.severity == "error"), None)
+    if first is not None:
+        diagnostics[first] = replace(diagnostics[first], text=f"{diagnostics[first].text}\n{note}")
+    finding = replace(failure.finding, message=f"{failure.finding.message} ({note})")
+    return CompileFailure(finding, tuple(diagnostics))
 
 
 def _key(source: Module, device: Device) -> str:

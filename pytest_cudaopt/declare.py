@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -10,9 +11,11 @@ from dataclasses import FrozenInstanceError, dataclass, field
 from pathlib import Path
 from typing import Any, Never
 
-from pytest_cudaopt import directives, expressions, instances
+from pytest_cudaopt import directives, expressions, instances, macros, regions
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import RESERVED, Case, case_ids, require_sizes
+from pytest_cudaopt.closure import Place, close
+from pytest_cudaopt.compdb import Flags
 from pytest_cudaopt.contract import Choices, Contract, Domain
 from pytest_cudaopt.decorated import (
     place_in,
@@ -88,6 +91,7 @@ class Kernel:
     `source` is the `.cu` file, resolved beside the declaring module; `location` is the declaration's line.
     `entry` is a pattern, and the dtype of a parameter may be the name of one of `types`: `at` fills in both.
     `reference_sizes` are those the reference gets beside the kernel's parameters.
+    `inherited` is what the project compiles the source with; the kernel's own options and macros win.
     Calling a Kernel calls its reference.
     """
 
@@ -109,6 +113,9 @@ class Kernel:
     types: Types = ()
     reference_sizes: tuple[str, ...] = ()
     contract: Contract = field(default_factory=Contract)
+    include: tuple[Path, ...] = ()
+    stub: tuple[str, ...] = ()
+    inherited: Flags = field(default_factory=Flags)
     pytestmark: list[Any] = field(default_factory=list)
     accept: Callable[..., Any] | None = None
 
@@ -143,6 +150,16 @@ class Kernel:
     @property
     def measured_cases(self) -> tuple[Case, ...]:
         return tuple(case for case in self.cases if case.measure)
+
+    @property
+    def place(self) -> Place:
+        """Where the source stands, and where its includes are looked for."""
+        return Place(self.source.parent, self.include, self.stub)
+
+    @property
+    def region_names(self) -> tuple[str, ...]:
+        """What a region of the source may be called to be this kernel's."""
+        return (self.name, self.entry)
 
     def all_sizes(self, one: Case) -> dict[str, int]:
         """Return the case's sizes with the derived ones added."""
@@ -184,7 +201,7 @@ class Kernel:
 
     def read_directives(self) -> Directives:
         """Read the source's directives; raise SourceError if the file is missing."""
-        return directives.read(self.read_source(), str(self.source))
+        return directives.read(self._own_region(self.read_source(), self.source), str(self.source))
 
     def read_source(self) -> str:
         """Return the source text; raise SourceError at the declaration if it cannot be read."""
@@ -210,9 +227,10 @@ class Kernel:
     def candidate(self, source: str, file: Path) -> Candidate:
         """Return what `source` is as a candidate, each tunable at its first value; `file` names it.
 
-        Its own launch rule comes first, then `launch=`, then the rule of the kernel's file. Raises
-        SourceError as `start` does.
+        Its own launch rule comes first, then `launch=`, then the rule of the kernel's file. Of a source with
+        regions only the kernel's own counts. Raises SourceError as `start` does.
         """
+        source = self._own_region(source, file)
         found = directives.read(source, str(file))
         rule = found.rule or self.launch or self._rule_of_file(file)
         self._require_own_names(found)
@@ -223,9 +241,16 @@ class Kernel:
             source=source,
             launch=rule,
             tunables=tuple(found.starting_values.items()),
-            defines=self.defines,
-            options=(*found.options, *self.options),
+            defines=macros.with_own(self.inherited.defines, self.defines, taken=found.starting_values),
+            options=directives.with_own(self.inherited.options, (*found.options, *self.options)),
+            closure=close(source, self.place),
         )
+
+    def _own_region(self, source: str, file: Path) -> str:
+        try:
+            return regions.select(source, self.region_names, str(file))
+        except SourceError as error:
+            raise error.located(self.location) from error
 
     def _require_own_names(self, found: Directives) -> None:
         """Refuse a tunable that would replace a size or parameter inside the kernel's text."""
@@ -268,6 +293,8 @@ def kernel(
     launch: str | None = None,
     defines: Mapping[str, str | int] | None = None,
     options: Iterable[str] = (),
+    include: Iterable[str] = (),
+    stub: Iterable[str] = (),
     work: Work | None = None,
     reference: Callable[..., Any] | str | None = None,
     accept: Callable[..., Any] | None = None,
@@ -281,8 +308,9 @@ def kernel(
     the function's differs, or a pattern with sizes and `types` in it, such as `ns::attn<{head_dim}, {T}>`.
     What stands after `*` without a default are sizes for the reference alone. `rtol` and `atol` are for
     outputs of floats that have none of their own: numbers, or texts over sizes such as "1e-3*sqrt(k)".
-    `accept` gets inputs and outputs by name and returns which elements of the outputs are wrong. Raises
-    DeclarationError at the declaration's line.
+    `accept` gets inputs and outputs by name and returns which elements of the outputs are wrong. `include` are
+    folders of headers, relative to the module's; a header whose name matches a pattern of `stub` is empty.
+    Raises DeclarationError at the declaration's line.
 
     `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least
     and most that is drawn of a size (without it from 1 to twice its largest case); cases keep to them too.
@@ -314,13 +342,15 @@ def kernel(
                 tolerance=Tolerance.of(rtol, atol),
                 reference=function if reference is None else _reference(reference, function, at),
                 launch=None if launch is None else LaunchRule.parse(launch),
-                defines=tuple((name, str(value)) for name, value in (defines or {}).items()),
+                defines=macros.checked(defines or {}),
                 options=tuple(options),
                 work=work or Work(),
                 doc=inspect.getdoc(function) or "",
                 types=kernel_types,
                 reference_sizes=reference_sizes(function),
                 contract=Contract.declared(choices, where, domain),
+                include=_include(include, Path(at.file).parent),
+                stub=_texts("stub=", stub, "['torch/*']"),
                 pytestmark=list(getattr(function, "pytestmark", [])),
                 accept=_accept(accept),
             )
@@ -413,6 +443,23 @@ def _sizes(parameters: tuple[Parameter, ...], extra: tuple[str, ...]) -> tuple[s
 
 def _reference(given: object, function: Callable[..., Any], at: SourceLocation) -> Reference:
     return as_reference(given, Path(at.file).parent, function.__name__)
+
+
+def _include(include: Iterable[str], folder: Path) -> tuple[Path, ...]:
+    folders = [Path(os.path.normpath(folder / name)) for name in _texts("include=", include, "['csrc']")]
+    for path in folders:
+        if not path.is_dir():
+            raise DeclarationError(
+                "include=", expected="folders, relative to the module's", got=f"no folder {path}"
+            )
+    return tuple(folders)
+
+
+def _texts(what: str, texts: Iterable[str], example: str) -> tuple[str, ...]:
+    listed = None if isinstance(texts, str) else tuple(texts)
+    if listed is None or not all(isinstance(text, str) and text for text in listed):
+        raise DeclarationError(what, expected=f"a list such as {example}", got=repr(texts))
+    return listed
 
 
 def _accept(given: object) -> Callable[..., Any] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_cudaopt import expressions
@@ -156,6 +156,16 @@ def allowed_option(option: str) -> str:
             got=f"'{option}'",
         )
     return option
+
+
+def with_own(inherited: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
+    """Return both; an inherited option gives way to an own one that says the same thing otherwise."""
+    said = {_subject(option) for option in own}
+    return (*(option for option in inherited if _subject(option) not in said), *own)
+
+
+def _subject(option: str) -> str:
+    return option.partition("=")[0].lstrip("-")
 
 
 def _require_start_allowed(found: Directives, file: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,18 +20,21 @@ class CompiledSource:
 
     def owns(self, file: str | None) -> bool:
         """True for the kernel's own file, false for a header."""
-        return file is not None and Path(file).name == self.candidate.file
+        return file == self.candidate.file
 
     def place(self, file: str, line: int, column: int = 0) -> str:
         """Return the place as a person finds it."""
         shown = self.path if self.owns(file) else file
+        if file in self.candidate.headers:
+            shown = os.path.normpath(Path(self.path).parent / file)
         return f"{shown}:{line}{f':{column}' if column else ''}"
 
     def excerpt(self, file: str | None, line: int | None, column: int = 0) -> list[str]:
-        """Return the lines around a place in the kernel's own file; none for another's."""
-        if line is None or not self.owns(file):
+        """Return the lines around a place in the kernel's own file or its headers; none for another's."""
+        source = self.candidate.source if self.owns(file) else self.candidate.headers.get(file or "")
+        if line is None or source is None:
             return []
-        return excerpt(self.candidate.source, line, column)
+        return excerpt(source, line, column)
 
 
 def excerpt(source: str, line: int, column: int = 0, context_lines: int = _CONTEXT_LINES) -> list[str]:

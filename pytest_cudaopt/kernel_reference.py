@@ -46,7 +46,7 @@ def run_reference(prepared: PreparedCase, device: Device) -> Expectation:
     if launch.is_empty:
         return read_only(arguments, empty_outputs(with_reference), {})
     first = _launch(kernel, with_reference, compiled, launch, device, {})
-    poisons = {p.name: poison_of(p.dtype) for p in arguments.parameters if p.role is Role.OUT}
+    poisons = {p.name: poison_of(p.dtype) for p in arguments.present if p.role is Role.OUT}
     holding = {
         name: pattern_at(first[name], poison)
         for name, poison in poisons.items()

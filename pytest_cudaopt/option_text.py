@@ -97,3 +97,18 @@ def folder(text: str) -> str:
     if not text:
         raise ValueError("a folder")
     return text
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Read a list of texts, separated by commas or lines."""
+    return tuple(word.strip() for word in re.split(r"[,\n]", text) if word.strip())
+
+
+def words_text(listed: tuple[str, ...]) -> str:
+    """Write texts so that `words` reads them."""
+    return ",".join(listed)
+
+
+def text(text: str) -> str:
+    """Read a text as it is."""
+    return text

@@ -135,7 +135,7 @@ def describe_evaluation(kernel: Kernel, candidate: Candidate, evaluation: Evalua
 
 def reproduce_lines(node_id: str, flags: Iterable[str], case: Case | None) -> list[str]:
     """Return the command that runs this again, and the case to paste."""
-    command = " ".join(["pytest", shlex.quote(node_id), *flags])
+    command = shlex.join(["pytest", node_id, *flags])
     return [f"reproduce: {command}", *([f"           {case}"] if case is not None else [])]
 
 

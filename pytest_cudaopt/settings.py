@@ -71,6 +71,9 @@ class Settings:
     relative_error: float
     fuzz_examples: int
     fuzz_seed: int | None
+    include: tuple[str, ...]
+    stub: tuple[str, ...]
+    compdb: str
 
     def differing_flags(
         self, *, timing: bool = False, optimizing: bool = False, fuzzing: bool = False
@@ -257,9 +260,35 @@ OPTIONS: tuple[Option, ...] = (
         "seed of the drawn cases: a number, or random (default: one that follows from the declaration)",
         metavar="SEED",
     ),
+    Option(
+        "include",
+        "--cudaopt-include",
+        option_text.words,
+        (),
+        "folders of headers for every kernel, under the root folder (comma-separated list)",
+        metavar="FOLDERS",
+        write=option_text.words_text,
+    ),
+    Option(
+        "stub",
+        "--cudaopt-stub",
+        option_text.words,
+        (),
+        "headers to take as empty, such as torch/* (comma-separated list)",
+        metavar="PATTERNS",
+        write=option_text.words_text,
+    ),
+    Option(
+        "compdb",
+        "--cudaopt-compdb",
+        option_text.text,
+        "",
+        "compile_commands.json whose macros, include folders and options apply to the kernels' files",
+        metavar="FILE",
+    ),
 )
 # Results depend on these; the others change what is done, not what is found.
-_REPRODUCING_CHECK = frozenset({"device", "timeout_s"})
+_REPRODUCING_CHECK = frozenset({"device", "timeout_s", "include", "stub", "compdb"})
 _REPRODUCING_DRAWS = frozenset({"fuzz_examples", "fuzz_seed"})
 _REPRODUCING_LATENCY = _REPRODUCING_CHECK | {"samples", "warmup", "relative_error"}
 _REPRODUCING_RUN = _REPRODUCING_LATENCY | {"optimize", "max_iterations", "model", "seed", "allow_slower"}

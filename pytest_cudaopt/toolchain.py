@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from pytest_cudaopt import driver, nvrtc_search
@@ -32,6 +33,10 @@ class Toolchain:
     header_version: tuple[int, int] | None
     stamp: str
 
+    def has_header(self, name: str) -> bool:
+        """Whether `#include <NAME>` finds a header in the folders."""
+        return _has_header(self.include, name)
+
     @property
     def mismatch(self) -> str | None:
         """A sentence if the headers are of another CUDA release than NVRTC."""
@@ -41,6 +46,11 @@ class Toolchain:
             f"NVRTC is {_dotted(self.version)} but its headers are {_dotted(self.header_version)}: "
             f"install both from one release, {INSTALL}"
         )
+
+
+@lru_cache(maxsize=4096)
+def _has_header(folders: tuple[str, ...], name: str) -> bool:
+    return any((Path(folder) / name).is_file() for folder in folders)
 
 
 def find_toolchain(

@@ -103,6 +103,13 @@ def test_a_declaration_that_fits_is_accepted_in_any_spelling_it_allows(served: C
     compiled(served, "__global__ void k() {}\n// ends in \\", entries=declared(name="k"))
 
 
+def test_volatile_makes_no_difference_to_a_pointers_declaration(served: Compiler) -> None:
+    source = "__global__ void k(volatile float* x, const volatile int* y) {}\n"
+    compiled(served, source, entries=declared(["float*"], ["const int*"], name="k"))
+    fault = refused(served, source, entries=declared(["float*"], ["int*"], name="k"))
+    assert "parameter 2 is 'const volatile int *', expected 'int*'" in errors(fault)[0][1]
+
+
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [

@@ -255,3 +255,12 @@ def test_the_toolchain_of_a_request_is_its_devices(machine: Machine, monkeypatch
     assert toolchain_for("cuda:1", machine.environ).version == (12, 9)
     monkeypatch.setattr(driver, "driver_version", lambda environ: None)
     assert toolchain_for("cuda:0", machine.environ).version == (13, 5)
+
+
+def test_headers_are_found_in_any_folder_of_the_toolchain(tmp_path: Path) -> None:
+    (tmp_path / "one" / "sub").mkdir(parents=True)
+    (tmp_path / "one" / "sub" / "x.h").touch()
+    folders = (str(tmp_path), str(tmp_path / "one"))
+    chosen = Toolchain("libnvrtc.so", (13, 0), folders, None, "")
+    found = [name for name in ("sub/x.h", "one/sub/x.h", "x.h", "sub") if chosen.has_header(name)]
+    assert found == ["sub/x.h", "one/sub/x.h"]

@@ -89,3 +89,9 @@ TEST("the summary is the first error, and how many follow") {
   found.push_back({"", 0, 0, "error", "e3"});
   CHECK_EQUAL(std::string("k.cu:7:3: e1 (and 2 more errors)"), summary_of(found));
 }
+
+TEST("a header in memory is named without its leading ./") {
+  const auto found = parse_diagnostics("./lib/a.h(3): error: x\n../b.h(4): error: y\n");
+  CHECK_EQUAL(std::string("lib/a.h"), found[0].file);
+  CHECK_EQUAL(std::string("../b.h"), found[1].file);
+}

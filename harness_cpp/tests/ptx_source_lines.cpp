@@ -85,3 +85,13 @@ TEST("a call site means its latest .loc in the same function") {
   CHECK_EQUAL("b.cu:5 b.cu:4 ",
               shown(source_chain(module, module.functions[1].instructions[0].location, "a.cu")));
 }
+
+TEST("a line in a header of the user's own is the user's, even if it shares the file's name") {
+  const Module module = parse(
+      ".version 9.5\n.func f {\n.loc 1 8 1\n.loc 2 9 1, function_name s, inlined_at 1 8 1\n"
+      ".loc 3 7 1, function_name t, inlined_at 2 9 1\nret; }\n"
+      ".file 1 \"k.cu\"\n.file 2 \"./lib/k.cu\"\n.file 3 \"cuda_fp16.hpp\"\n");
+  const SourceLines lines = user_lines(module, last_location(module), "k.cu");
+  CHECK_EQUAL("lib/k.cu:9 ", shown({*lines.at}));
+  CHECK_EQUAL("k.cu:8 ", shown(lines.inlined_from));
+}

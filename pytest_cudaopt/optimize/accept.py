@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_cudaopt import regions
 from pytest_cudaopt.durable import write_atomically
+from pytest_cudaopt.errors import SourceError
 from pytest_cudaopt.evaluation import LatencyKind
 
 if TYPE_CHECKING:
@@ -48,10 +51,12 @@ def accept(
     winner: Candidate | None,
     kind: LatencyKind | None,
     policy: AcceptPolicy,
+    region_names: Sequence[str] = (),
 ) -> Acceptance:
     """Replace `source` by `winner` if asked to, and if the file still holds what the run `loaded`.
 
-    The file keeps its mode; a symbolic link keeps pointing at it. `winner` is None if the start is best.
+    Of a file with regions only the inside of the one of `region_names` is compared and replaced. The file
+    keeps its mode; a symbolic link keeps pointing at it. `winner` is None if the start is best.
     """
     if winner is None:
         return Acceptance(AcceptOutcome.NOTHING_BETTER, f"{source.name} stays as it is")
@@ -67,14 +72,38 @@ def accept(
         )
     file = source.resolve()
     try:
-        if file.read_text(encoding="utf-8-sig", errors="replace") != loaded:
+        if _differs(file, loaded, region_names):
             return Acceptance(
                 AcceptOutcome.SOURCE_CHANGED,
                 f"{source.name} was not replaced: it changed while the run went on",
             )
-        write_atomically(file, winner.standalone_source(), mode=stat.S_IMODE(file.stat().st_mode))
+        content = _content(file, winner, region_names)
+        write_atomically(file, content, mode=stat.S_IMODE(file.stat().st_mode))
     except OSError as error:
         return Acceptance(
             AcceptOutcome.NOT_WRITABLE, f"{source.name} was not replaced: {error.strerror or error}"
         )
     return Acceptance(AcceptOutcome.WRITTEN, f"{source.name} now holds the winner")
+
+
+def _differs(file: Path, loaded: str, names: Sequence[str]) -> bool:
+    current = file.read_text(encoding="utf-8-sig", errors="replace")
+    try:
+        region = regions.inside(current, names) if names else None
+    except SourceError:
+        return True
+    if region is None:
+        return current != loaded
+    return region != regions.inside(loaded, names)
+
+
+def _content(file: Path, winner: Candidate, names: Sequence[str]) -> bytes | str:
+    """Return what to write: `winner`, or the file as it is with `winner` inside its region."""
+    # Neither line ends nor anything else outside the region may change.
+    current = file.read_bytes().decode("utf-8", errors="surrogateescape")
+    new = winner.standalone_source()
+    if not names or regions.inside(current, names) is None:
+        return new
+    inside = regions.inside(new, names)
+    own = new if inside is None else inside
+    return regions.replace_inside(current, lambda _: own, names).encode("utf-8", errors="surrogateescape")

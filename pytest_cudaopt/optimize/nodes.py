@@ -112,7 +112,14 @@ def finish(state: RunState, runtime: Runtime[Run]) -> RunState:
         evidence.write_replays(run, summary.best, budget(run))
         winner = summary.best.candidate if summary.improved else None
         policy = AcceptPolicy(run.options.accept, run.options.accept_modelled)
-        run.acceptance = accept(run.kernel.source, run.start.source, winner, summary.latency_kind, policy)
+        run.acceptance = accept(
+            run.kernel.source,
+            run.start.source,
+            winner,
+            summary.latency_kind,
+            policy,
+            run.kernel.region_names,
+        )
     closing.write(run, run.summary(state["stopped_because"], state["stopped_detail"]))
     return {}
 

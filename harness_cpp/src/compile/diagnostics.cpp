@@ -42,6 +42,7 @@ void read_place(const std::string& place, Diagnostic& diagnostic) {
                                     place.end() - 1, [](char c) { return c >= '0' && c <= '9'; });
   if (!has_line || place.size() - open > 10) return;
   diagnostic.file = place.substr(0, open);
+  if (diagnostic.file.rfind("./", 0) == 0) diagnostic.file.erase(0, 2);
   diagnostic.line = std::stoi(place.substr(open + 1));
 }
 

@@ -141,6 +141,9 @@ std::string signature_check(const std::vector<protocol::EntrySpec>& entries) {
          "template <class cudaopt_a, class cudaopt_b> struct cudaopt_same "
          "{ enum { cudaopt_value = 0 }; };\n"
          "template <class cudaopt_a> struct cudaopt_same<cudaopt_a, cudaopt_a> "
+         "{ enum { cudaopt_value = 1 }; };\n"
+         // Whether a kernel may cache what it reads is its own affair.
+         "template <class cudaopt_a> struct cudaopt_same<cudaopt_a volatile*, cudaopt_a*> "
          "{ enum { cudaopt_value = 1 }; };\n" +
          text + "}\n";
 }

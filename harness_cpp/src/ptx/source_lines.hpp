@@ -1,4 +1,4 @@
-// From an instruction's `.loc` to lines a person knows: the user's own file first.
+// From an instruction's `.loc` to lines a person knows: the user's own files first.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct SourceLines {
   std::vector<SourcePoint> inlined_from;  // outward from `at`
 };
 
-// Begins at the innermost line in the user's file; at the innermost line of all if none is there.
+// Begins at the innermost line in the user's file or a header of his; at the innermost line of all
+// if none is there.
 [[nodiscard]] SourceLines user_lines(const Module& module, std::int32_t location,
                                      const std::string& user_file);
 
