@@ -35,9 +35,9 @@ def bad_elements(
     """
     if kernel.accept is None:
         return {}
-    what, names = accept_name(kernel), [p.name for p in kernel.parameters if p.is_output]
-    given: dict[str, Any] = dict(plain_scalars(kernel, expected.arguments))
-    for parameter in kernel.parameters:
+    what, names = accept_name(kernel), [p.name for p in expected.arguments.outputs]
+    given: dict[str, Any] = dict(plain_scalars(expected.arguments))
+    for parameter in expected.arguments.parameters:
         if parameter.is_output:
             given[parameter.name] = outputs[parameter.name].copy()
         elif parameter.role is Role.IN:

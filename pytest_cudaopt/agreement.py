@@ -48,9 +48,7 @@ def compare_outputs(
     """
     bad = bad_elements(kernel, expected, outputs)
     comparisons, note = [], ""
-    for parameter in kernel.parameters:
-        if not parameter.is_output:
-            continue
+    for parameter in expected.arguments.outputs:
         name, got = parameter.name, outputs[parameter.name]
         if name in bad:
             reference = expected.arrays.get(name)
@@ -97,7 +95,7 @@ def compare_launches(
         return (
             agreement
             if agreement.note
-            else replace(agreement, note=_unwritten_note(kernel, agreement, first))
+            else replace(agreement, note=_unwritten_note(expected, agreement, first))
         )
     if again is None:
         return agreement
@@ -105,10 +103,10 @@ def compare_launches(
     return agreement if repeated.holds else Agreement(repeated.comparisons, WRONG_AGAIN)
 
 
-def _unwritten_note(kernel: Kernel, agreement: Agreement, outputs: Outputs) -> str:
+def _unwritten_note(expected: Expectation, agreement: Agreement, outputs: Outputs) -> str:
     """Say of the first wrong output how many elements nobody wrote; empty if none, or if nobody can tell."""
     wrong = next(comparison.output for comparison in agreement.comparisons if not comparison.matches)
-    parameter = next(p for p in kernel.parameters if p.name == wrong)
+    parameter = next(p for p in expected.arguments.outputs if p.name == wrong)
     array = outputs[wrong]
     dtype = parameter.dtype
     can_tell = dtype.itemsize >= (2 if dtype.is_float else _LEAST_INTEGER_BYTES)

@@ -28,13 +28,20 @@ class Arguments:
     """What a kernel is called with.
 
     `shapes` holds every array parameter; `arrays` the initial contents, in the stored dtype and
-    read-only, of those that have any (In, InOut); `scalars` every scalar parameter.
+    read-only, of those that have any (In, InOut); `scalars` every scalar parameter. `parameters` are the
+    kernel's.
     """
 
     sizes: Mapping[str, int]
     shapes: Mapping[str, Shape]
     arrays: Mapping[str, NDArray[Any]]
     scalars: Mapping[str, np.generic]
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def outputs(self) -> tuple[Parameter, ...]:
+        """The arrays a launch writes."""
+        return tuple(p for p in self.parameters if p.is_output and p.name in self.shapes)
 
 
 def bind(kernel: Kernel, one: Case) -> Arguments:
@@ -66,7 +73,7 @@ def bind(kernel: Kernel, one: Case) -> Arguments:
                 next_step=error.next_step,
                 at=error.at or kernel.location,
             ) from error
-    return Arguments(sizes, shapes, arrays, scalars)
+    return Arguments(sizes, shapes, arrays, scalars, kernel.parameters)
 
 
 def bind_again(kernel: Kernel, one: Case, bound: Arguments, draw: int) -> Arguments:
@@ -76,7 +83,7 @@ def bind_again(kernel: Kernel, one: Case, bound: Arguments, draw: int) -> Argume
     DeclarationError as `bind` does.
     """
     drawn = bind(kernel, case_of_draw(kernel, one, draw))
-    return Arguments(drawn.sizes, drawn.shapes, drawn.arrays, bound.scalars)
+    return replace(drawn, scalars=bound.scalars)
 
 
 def case_of_draw(kernel: Kernel, one: Case, draw: int) -> Case:

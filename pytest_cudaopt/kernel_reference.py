@@ -46,17 +46,17 @@ def run_reference(prepared: PreparedCase, device: Device) -> Expectation:
     if launch.is_empty:
         return read_only(arguments, empty_outputs(with_reference), {})
     first = _launch(kernel, with_reference, compiled, launch, device, {})
-    poisons = {p.name: poison_of(p.dtype) for p in kernel.parameters if p.role is Role.OUT}
+    poisons = {p.name: poison_of(p.dtype) for p in arguments.outputs if p.role is Role.OUT}
     holding = {
         name: pattern_at(first[name], poison)
         for name, poison in poisons.items()
         if pattern_at(first[name], poison).any()
     }
     if not holding:
-        return read_only(arguments, *settle(kernel, first, {}))
+        return read_only(arguments, *settle(kernel, arguments, first, {}))
     second = _launch(kernel, with_reference, compiled, launch, device, dict.fromkeys(poisons, FINITE_POISON))
     masks = {name: mask & pattern_at(second[name], FINITE_POISON) for name, mask in holding.items()}
-    return read_only(arguments, *settle(kernel, first, masks))
+    return read_only(arguments, *settle(kernel, arguments, first, masks))
 
 
 def _as_kernel(kernel: Kernel) -> Kernel:

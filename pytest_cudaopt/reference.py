@@ -33,21 +33,21 @@ def compute_expected(kernel: Kernel, arguments: Arguments) -> Expectation:
     first = _run(kernel, arguments, fill=0)
     suspicious = [
         parameter
-        for parameter in kernel.parameters
+        for parameter in arguments.outputs
         if parameter.role is Role.OUT and _is_fill(first[parameter.name], parameter, 0).any()
     ]
     masks: dict[str, NDArray[np.bool_]] = {}
     if suspicious:
         second = _run(kernel, arguments, fill=1)
         masks = {p.name: _is_fill(first[p.name], p, 0) & _is_fill(second[p.name], p, 1) for p in suspicious}
-    return read_only(arguments, *settle(kernel, first, masks))
+    return read_only(arguments, *settle(kernel, arguments, first, masks))
 
 
-def plain_scalars(kernel: Kernel, arguments: Arguments) -> dict[str, float | int | bool]:
+def plain_scalars(arguments: Arguments) -> dict[str, float | int | bool]:
     """Return the scalars as a reference gets them: Python's own numbers."""
     return {
         p.name: float(scalar) if p.dtype.is_float else scalar.item()
-        for p in kernel.parameters
+        for p in arguments.parameters
         if not p.is_array and (scalar := arguments.scalars[p.name]) is not None
     }
 
@@ -60,9 +60,9 @@ def input_array(parameter: Parameter, arguments: Arguments) -> NDArray[Any]:
 
 
 def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[Any]]:
-    given: dict[str, Any] = dict(plain_scalars(kernel, arguments))
+    given: dict[str, Any] = dict(plain_scalars(arguments))
     outputs: dict[str, NDArray[Any]] = {}
-    for parameter in kernel.parameters:
+    for parameter in arguments.parameters:
         if not parameter.is_array:
             continue
         if parameter.has_contents:
@@ -75,10 +75,12 @@ def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[A
             outputs[parameter.name] = array
     if not callable(kernel.reference):
         raise TypeError(f"{kernel.reference!r} is no function")
-    return _collect(kernel, outputs, call(kernel, _WHAT, kernel.reference, given))
+    return _collect(kernel, arguments, outputs, call(kernel, _WHAT, kernel.reference, given))
 
 
-def _collect(kernel: Kernel, outputs: dict[str, NDArray[Any]], returned: object) -> dict[str, NDArray[Any]]:
+def _collect(
+    kernel: Kernel, arguments: Arguments, outputs: dict[str, NDArray[Any]], returned: object
+) -> dict[str, NDArray[Any]]:
     if returned is None:
         return outputs
     names = list(outputs)
@@ -91,7 +93,7 @@ def _collect(kernel: Kernel, outputs: dict[str, NDArray[Any]], returned: object)
             got=f"{type(returned).__name__} returned",
             at=kernel.location,
         )
-    parameters = {parameter.name: parameter for parameter in kernel.parameters}
+    parameters = {parameter.name: parameter for parameter in arguments.outputs}
     for name, value in values.items():
         array = _converted(kernel, parameters[name], value)
         if array.shape != outputs[name].shape:
