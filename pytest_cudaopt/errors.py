@@ -86,6 +86,10 @@ class ReferenceFault(CudaoptError):
     """A reference that raises, or leaves an output unwritten."""
 
 
+class ReferenceUnsupported(ReferenceFault):
+    """A reference, itself a kernel, that the device cannot execute: nobody's fault."""
+
+
 class SettingsError(CudaoptError):
     """An option, ini value or environment variable that makes no sense."""
 

@@ -15,10 +15,10 @@ from pytest_cudaopt.case_request import (
 )
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.contents import remove
-from pytest_cudaopt.errors import CudaoptError, ReferenceFault
+from pytest_cudaopt.errors import CudaoptError, ReferenceFault, ReferenceUnsupported
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.expectation import Expectation, read_only
-from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.finding import NOT_JUDGED, Finding
 from pytest_cudaopt.outputs import Outputs, empty_outputs, output_files, pattern_at, read_outputs
 from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.protocol import Load, Read, ReadGuards, Step
@@ -104,7 +104,10 @@ def _launch(
     try:
         answer = device.ask(replace(request, buffers=buffers, steps=steps))
         if answer.fault is not None:
-            raise _fault(kernel, "no fault", _lines(answer.fault, []))
+            fault = _fault(kernel, "no fault", _lines(answer.fault, []))
+            if answer.fault.kind in NOT_JUDGED:
+                raise ReferenceUnsupported(fault.what, got=fault.got, at=fault.at)
+            raise fault
         checks = [step for step in answer.steps if step.do == "read_guards"]
         for name, check in zip(guards, checks, strict=True):
             if not check.intact:
