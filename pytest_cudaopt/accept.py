@@ -35,11 +35,12 @@ def bad_elements(
     """
     if kernel.accept is None:
         return {}
-    parameters = expected.arguments.present
-    what, names = accept_name(kernel), [p.name for p in parameters if p.is_output]
+    what, names = accept_name(kernel), [p.name for p in expected.arguments.outputs]
     given: dict[str, Any] = dict(plain_scalars(expected.arguments))
-    for parameter in parameters:
-        if parameter.is_output:
+    for parameter in expected.arguments.parameters:
+        if parameter.is_array and parameter.name not in expected.arguments.shapes:
+            given[parameter.name] = None
+        elif parameter.is_output:
             given[parameter.name] = outputs[parameter.name].copy()
         elif parameter.role is Role.IN:
             given[parameter.name] = input_array(parameter, expected.arguments)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_cudaopt.accept import accept_name, bad_elements
-from pytest_cudaopt.case_request import FINITE_POISON, poison_of
+from pytest_cudaopt.buffers import FINITE_POISON, poison_of
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.evaluation import Comparison
 from pytest_cudaopt.expectation import Expectation
@@ -48,9 +48,7 @@ def compare_outputs(
     """
     bad = bad_elements(kernel, expected, outputs)
     comparisons, note = [], ""
-    for parameter in expected.arguments.present:
-        if not parameter.is_output:
-            continue
+    for parameter in expected.arguments.outputs:
         name, got = parameter.name, outputs[parameter.name]
         if name in bad:
             reference = expected.arrays.get(name)
@@ -106,7 +104,7 @@ def compare_launches(
 def _unwritten_note(expected: Expectation, agreement: Agreement, outputs: Outputs) -> str:
     """Say of the first wrong output how many elements nobody wrote; empty if none, or if nobody can tell."""
     wrong = next(comparison.output for comparison in agreement.comparisons if not comparison.matches)
-    parameter = next(p for p in expected.arguments.parameters if p.name == wrong)
+    parameter = next(p for p in expected.arguments.outputs if p.name == wrong)
     array = outputs[wrong]
     dtype = parameter.dtype
     can_tell = dtype.itemsize >= (2 if dtype.is_float else _LEAST_INTEGER_BYTES)

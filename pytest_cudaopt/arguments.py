@@ -42,9 +42,9 @@ class Arguments:
     layouts: Mapping[str, Strided] = field(default_factory=dict)
 
     @property
-    def present(self) -> tuple[Parameter, ...]:
-        """The parameters without absent arrays."""
-        return tuple(p for p in self.parameters if not p.is_array or p.name in self.shapes)
+    def outputs(self) -> tuple[Parameter, ...]:
+        """The arrays a launch writes."""
+        return tuple(p for p in self.parameters if p.is_output and p.name in self.shapes)
 
 
 def bind(kernel: Kernel, one: Case, kept: Mapping[str, NDArray[Any]] | None = None) -> Arguments:

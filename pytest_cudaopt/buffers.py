@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pytest_cudaopt.dtypes import DType
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -12,13 +14,22 @@ if TYPE_CHECKING:
 
 # Repeated 2 bytes that are a NaN in f16, bf16, f32 and f64, no valid bool, and an unlikely integer.
 POISON = "f97f"
+# A NaN in either float of 8 bits.
+_POISON_OF_BYTES = "7f"
+# A number in each of them. An addition to a NaN in a guard zone leaves a NaN there, and so no trace.
+FINITE_POISON = "3c3c"
+
+
+def poison_of(dtype: DType) -> str:
+    """Return what an array of `dtype` holds, as hex, where nothing has been written."""
+    return _POISON_OF_BYTES if dtype.is_float and dtype.itemsize == 1 else POISON
 
 
 def stored_arrays(arguments: Arguments, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return `arrays` as their buffers hold them: with strides, the pattern lies between the elements."""
+    """Return `arrays` as their buffers hold them: with strides, a pattern lies between the elements."""
     layouts = arguments.layouts
-    pattern = bytes.fromhex(POISON)
+    patterns = {p.name: bytes.fromhex(poison_of(p.dtype)) for p in arguments.parameters}
     return {
-        name: layouts[name].scatter(array, pattern) if name in layouts else array
+        name: layouts[name].scatter(array, patterns[name]) if name in layouts else array
         for name, array in arrays.items()
     }

@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_cudaopt.buffers import POISON
+from pytest_cudaopt.buffers import FINITE_POISON, poison_of
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.formals import Formal, StructLayout, constants, formals
 from pytest_cudaopt.launch import LaunchConfiguration
@@ -36,10 +35,6 @@ from pytest_cudaopt.protocol import (
     SymbolWrite,
 )
 
-# A NaN in either float of 8 bits.
-_POISON_OF_BYTES = "7f"
-# A number in each of them. An addition to a NaN in a guard zone leaves a NaN there, and so no trace.
-FINITE_POISON = "3c3c"
 # A neighbour's element, or a vector load of 16 bytes past the end, lands inside.
 GUARD_BYTES = 256
 _ACCESS = {
@@ -111,11 +106,6 @@ def check_steps(
         return once
     reads = (Read(name, file, if_changed=True) for name, file in again.items())
     return (*once, Reset(FINITE_POISON), *launched, *reads)
-
-
-def poison_of(dtype: DType) -> str:
-    """Return what an array of `dtype` holds, as hex, where nothing has been written."""
-    return _POISON_OF_BYTES if dtype.is_float and dtype.itemsize == 1 else POISON
 
 
 def guarded(prepared: PreparedCase) -> list[str]:

@@ -308,8 +308,8 @@ def kernel(
     the function's differs, or a pattern with sizes and `types` in it, such as `ns::attn<{head_dim}, {T}>`.
     What stands after `*` without a default are sizes for the reference alone. `rtol` and `atol` are for
     outputs of floats that have none of their own: numbers, or texts over sizes such as "1e-3*sqrt(k)".
-    `accept` gets inputs and outputs by name and returns which elements of the outputs are wrong. `include` are
-    folders of headers, relative to the module's; a header whose name matches a pattern of `stub` is empty.
+    `accept` gets inputs and outputs by name and returns which elements of the outputs are wrong. `include`
+    are folders of headers, relative to the module's; a header that matches a pattern of `stub` is empty.
     Raises DeclarationError at the declaration's line.
 
     `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least

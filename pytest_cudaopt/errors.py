@@ -98,6 +98,10 @@ class ReferenceRaised(ReferenceFault):
     """A reference that raises: at a size it is not meant for, perhaps."""
 
 
+class ReferenceUnsupported(ReferenceFault):
+    """A reference, itself a kernel, that the device cannot execute: nobody's fault."""
+
+
 class SettingsError(CudaoptError):
     """An option, ini value or environment variable that makes no sense."""
 

@@ -32,6 +32,10 @@ class FindingKind(StrEnum):
     IMPLAUSIBLE = "implausible"
 
 
+# The machine or the simulator gave up, which says nothing about the kernel.
+NOT_JUDGED = frozenset({FindingKind.UNSUPPORTED_INSTRUCTION, FindingKind.OUT_OF_MEMORY})
+
+
 @dataclass(frozen=True)
 class SourcePoint:
     """A line of a source file as the compiler saw it."""

@@ -6,24 +6,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_cudaopt.case_request import (
-    FINITE_POISON,
-    base_request,
-    guarded,
-    launch_step,
-    poison_of,
-)
+from pytest_cudaopt.buffers import FINITE_POISON, poison_of
+from pytest_cudaopt.case_request import base_request, guarded, launch_step
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.contents import remove
-from pytest_cudaopt.errors import CudaoptError, ReferenceFault
+from pytest_cudaopt.errors import CudaoptError, ReferenceFault, ReferenceUnsupported
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.expectation import Expectation, read_only
-from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.finding import NOT_JUDGED, Finding
 from pytest_cudaopt.outputs import Outputs, empty_outputs, output_files, pattern_at, read_outputs
 from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.protocol import Load, Read, ReadGuards, Step
 from pytest_cudaopt.reference_source import ReferenceSource
 from pytest_cudaopt.run import configure
+from pytest_cudaopt.stray import stray_write
 from pytest_cudaopt.unwritten import settle
 
 if TYPE_CHECKING:
@@ -46,17 +42,17 @@ def run_reference(prepared: PreparedCase, device: Device) -> Expectation:
     if launch.is_empty:
         return read_only(arguments, empty_outputs(with_reference), {})
     first = _launch(kernel, with_reference, compiled, launch, device, {})
-    poisons = {p.name: poison_of(p.dtype) for p in arguments.present if p.role is Role.OUT}
+    poisons = {p.name: poison_of(p.dtype) for p in arguments.outputs if p.role is Role.OUT}
     holding = {
         name: pattern_at(first[name], poison)
         for name, poison in poisons.items()
         if pattern_at(first[name], poison).any()
     }
     if not holding:
-        return read_only(arguments, *settle(kernel, first, {}))
+        return read_only(arguments, *settle(kernel, arguments, first, {}))
     second = _launch(kernel, with_reference, compiled, launch, device, dict.fromkeys(poisons, FINITE_POISON))
     masks = {name: mask & pattern_at(second[name], FINITE_POISON) for name, mask in holding.items()}
-    return read_only(arguments, *settle(kernel, first, masks))
+    return read_only(arguments, *settle(kernel, arguments, first, masks))
 
 
 def _as_kernel(kernel: Kernel) -> Kernel:
@@ -72,7 +68,7 @@ def _compiled(kernel: Kernel, prepared: PreparedCase, device: Device) -> tuple[C
         candidate = prepared.kernel.start()
     except CudaoptError as error:
         raise _fault(kernel, error.expected, error.got, error.next_step) from error
-    compiled = compile_candidate(prepared.kernel, candidate, device, Budget())
+    compiled = compile_candidate(prepared.kernel, candidate, device, Budget(), (prepared.case,))
     if isinstance(compiled, CompileFailure):
         errors = [str(d) for d in compiled.diagnostics if d.severity == "error"]
         raise _fault(kernel, "to compile, with the declared signature", _lines(compiled.finding, errors))
@@ -104,12 +100,19 @@ def _launch(
     try:
         answer = device.ask(replace(request, buffers=buffers, steps=steps))
         if answer.fault is not None:
-            raise _fault(kernel, "no fault", _lines(answer.fault, []))
+            fault = _fault(kernel, "no fault", _lines(answer.fault, []))
+            if answer.fault.kind in NOT_JUDGED:
+                raise ReferenceUnsupported(fault.what, got=fault.got, at=fault.at)
+            raise fault
         checks = [step for step in answer.steps if step.do == "read_guards"]
         for name, check in zip(guards, checks, strict=True):
             if not check.intact:
                 raise _fault(kernel, "no fault", f"a write near '{name}', outside of it")
-        return read_outputs(files, prepared)
+        outputs = read_outputs(files, prepared)
+        # Gaps hold the usual pattern only at the first launch.
+        if not poisons and (stray := stray_write(prepared, files)) is not None:
+            raise _fault(kernel, "no fault", stray.message)
+        return outputs
     finally:
         remove(files.values())
 

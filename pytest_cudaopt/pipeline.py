@@ -14,6 +14,7 @@ from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
+from pytest_cudaopt.errors import ReferenceUnsupported
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
     CaseStatus,
@@ -24,7 +25,7 @@ from pytest_cudaopt.evaluation import (
     Stage,
     Status,
 )
-from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.finding import NOT_JUDGED, Finding, FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, measure
 from pytest_cudaopt.prepare import PreparedCase, prepare
@@ -37,8 +38,6 @@ _STATUS = {
     CaseStatus.UNSUPPORTED: Status.NOT_JUDGED,
 }
 _NOT_COMPILED = frozenset({FindingKind.COMPILE_ERROR, FindingKind.UNKNOWN_ENTRY})
-# The machine or the simulator gave up, which says nothing about the kernel.
-_NOT_JUDGED = frozenset({FindingKind.UNSUPPORTED_INSTRUCTION, FindingKind.OUT_OF_MEMORY})
 
 
 def evaluate(kernel: Kernel, candidate: Candidate, plan: Plan, device: Device) -> Evaluation:
@@ -106,8 +105,11 @@ class _Judge:
 
     def _check(self, case: Case, compiled: Compiled) -> CaseOutcome:
         prepared = prepare(self.kernel, case, self.device)
-        # A reference that raises is reported as such, whatever the kernel does.
-        expected = prepared.expected
+        try:
+            # A reference that raises is reported as such, whatever the kernel does.
+            expected = prepared.expected
+        except ReferenceUnsupported as error:
+            return self._faulty(case, Finding(FindingKind.UNSUPPORTED_INSTRUCTION, str(error)), None)
         launch = configure(self.candidate, prepared, compiled, self.device)
         if isinstance(launch, Finding):
             return self._faulty(case, launch, None)
@@ -167,7 +169,7 @@ class _Judge:
         return replace(checked, status=CaseStatus.FINDING, finding=finding)
 
     def _faulty(self, case: Case, finding: Finding | None, launch: LaunchConfiguration | None) -> CaseOutcome:
-        not_judged = finding is not None and finding.kind in _NOT_JUDGED
+        not_judged = finding is not None and finding.kind in NOT_JUDGED
         status = CaseStatus.UNSUPPORTED if not_judged else CaseStatus.FAULT
         return CaseOutcome(case, self._id(case), status, launch, finding=finding)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_cudaopt.errors import ReferenceFault
+from pytest_cudaopt.errors import ReferenceFault, ReferenceRaised
 from pytest_cudaopt.expectation import Expectation, read_only
 from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.reference_call import as_numpy, call, returned_by_name
@@ -33,14 +33,14 @@ def compute_expected(kernel: Kernel, arguments: Arguments) -> Expectation:
     first = _run(kernel, arguments, fill=0)
     suspicious = [
         parameter
-        for parameter in arguments.present
+        for parameter in arguments.outputs
         if parameter.role is Role.OUT and _is_fill(first[parameter.name], parameter, 0).any()
     ]
     masks: dict[str, NDArray[np.bool_]] = {}
     if suspicious:
         second = _run(kernel, arguments, fill=1)
         masks = {p.name: _is_fill(first[p.name], p, 0) & _is_fill(second[p.name], p, 1) for p in suspicious}
-    return read_only(arguments, *settle(kernel, first, masks))
+    return read_only(arguments, *settle(kernel, arguments, first, masks))
 
 
 def plain_scalars(arguments: Arguments) -> dict[str, float | int | bool]:
@@ -79,7 +79,7 @@ def _run(kernel: Kernel, arguments: Arguments, fill: int) -> dict[str, NDArray[A
             outputs[parameter.name] = array
     if not callable(kernel.reference):
         raise TypeError(f"{kernel.reference!r} is no function")
-    return _collect(kernel, arguments, outputs, call(kernel, _WHAT, kernel.reference, given))
+    return _collect(kernel, arguments, outputs, call(kernel, _WHAT, kernel.reference, given, ReferenceRaised))
 
 
 def _collect(
@@ -97,7 +97,7 @@ def _collect(
             got=f"{type(returned).__name__} returned",
             at=kernel.location,
         )
-    parameters = {parameter.name: parameter for parameter in arguments.parameters}
+    parameters = {parameter.name: parameter for parameter in arguments.outputs}
     for name, value in values.items():
         array = _converted(kernel, parameters[name], value)
         if array.shape != outputs[name].shape:

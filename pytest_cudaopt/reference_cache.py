@@ -38,7 +38,7 @@ def cached_expectation(kernel: Kernel, arguments: Arguments) -> Expectation:
     The reference's code, all it refers to, the declaration, the inputs and the releases of what computes are
     part of the key; a reference of which not all is known is always run.
     """
-    folder = _folder(kernel)
+    folder = _folder(kernel, arguments)
     if folder is None:
         return compute_expected(kernel, arguments)
     # Inputs are hashed only for a reference that was worth keeping before.
@@ -70,7 +70,7 @@ def make_room(folder: Path, most_bytes: int) -> None:
         total -= size
 
 
-def _folder(kernel: Kernel) -> Path | None:
+def _folder(kernel: Kernel, arguments: Arguments) -> Path | None:
     """Return where the reference's expectations are; None if they may not be kept."""
     if isinstance(kernel.reference, ReferenceSource):
         return None
@@ -78,7 +78,8 @@ def _folder(kernel: Kernel) -> Path | None:
     if function is None:
         return None
     declared = [
-        (p.name, p.role.value, p.dtype.name, p.oracle, p.judging.unwritten.value) for p in kernel.parameters
+        (p.name, p.role.value, p.dtype.name, p.oracle, p.judging.unwritten.value)
+        for p in arguments.parameters
     ]
     # `accept` decides what may be left unwritten.
     parts = (function, declared, kernel.accept is not None, __version__, ml_dtypes.__version__)

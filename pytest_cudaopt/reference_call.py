@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_cudaopt.errors import CudaoptError, ReferenceFault, ReferenceRaised
+from pytest_cudaopt.errors import CudaoptError, ReferenceFault
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,10 +17,16 @@ if TYPE_CHECKING:
     from pytest_cudaopt.declare import Kernel
 
 
-def call(kernel: Kernel, what: str, function: Callable[..., Any], given: Mapping[str, Any]) -> object:
+def call(
+    kernel: Kernel,
+    what: str,
+    function: Callable[..., Any],
+    given: Mapping[str, Any],
+    fault: type[ReferenceFault] = ReferenceFault,
+) -> object:
     """Return what `function` returns for those of the arguments that it names.
 
-    Raises ReferenceRaised about `what`, at the declaration, for whatever it raises.
+    Raises a `fault` about `what`, at the declaration, for whatever it raises.
     """
     try:
         # A reference may overflow or divide by zero on purpose; its values are judged, not its warnings.
@@ -30,7 +36,7 @@ def call(kernel: Kernel, what: str, function: Callable[..., Any], given: Mapping
         raise
     except (Exception, SystemExit) as error:
         # A user's function may raise anything, or try to leave; it is reported, not obeyed.
-        raise ReferenceRaised(
+        raise fault(
             f"{what} of kernel '{kernel.name}'",
             expected="no exception",
             got=f"{type(error).__name__}: {error}\n{_user_traceback(error)}",

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_cudaopt.buffers import POISON
-from pytest_cudaopt.case_request import FINITE_POISON
+from pytest_cudaopt.buffers import FINITE_POISON, poison_of
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.parameters import Parameter, Role
 from pytest_cudaopt.prepare import PreparedCase
@@ -29,10 +28,11 @@ def stray_write(
         layout = prepared.arguments.layouts.get(output.name)
         if layout is None:
             continue
-        found = _in_gaps(output, layout, files[output.name], POISON)
+        poison = poison_of(output.dtype)
+        found = _in_gaps(output, layout, files[output.name], poison)
         if found is None and again:
             # What has contents starts from them, gaps included, each time.
-            pattern = FINITE_POISON if output.role is Role.OUT else POISON
+            pattern = FINITE_POISON if output.role is Role.OUT else poison
             last = again if output.name in changed else files
             found = _in_gaps(output, layout, last[output.name], pattern)
         if found is not None:

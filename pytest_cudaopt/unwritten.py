@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_cudaopt.arguments import Arguments
     from pytest_cudaopt.declare import Kernel
     from pytest_cudaopt.parameters import Parameter
 
@@ -22,7 +23,10 @@ Masks = dict[str, "NDArray[np.bool_]"]
 
 
 def settle(
-    kernel: Kernel, arrays: Mapping[str, NDArray[Any]], masks: Mapping[str, NDArray[np.bool_]]
+    kernel: Kernel,
+    arguments: Arguments,
+    arrays: Mapping[str, NDArray[Any]],
+    masks: Mapping[str, NDArray[np.bool_]],
 ) -> tuple[Arrays, Masks]:
     """Return the arrays to compare, and the marked elements the declaration allows to be unwritten.
 
@@ -30,7 +34,7 @@ def settle(
     declaration for elements that should have been written.
     """
     compared, allowed = dict(arrays), {}
-    for parameter in kernel.parameters:
+    for parameter in arguments.outputs:
         mask = masks.get(parameter.name)
         if mask is None or not mask.any():
             continue

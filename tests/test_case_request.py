@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_cudaopt.case_request import FINITE_POISON, poison_of
+from pytest_cudaopt.buffers import FINITE_POISON, poison_of
 from pytest_cudaopt.dtypes import ALL, DType, bool_, f64
 
 

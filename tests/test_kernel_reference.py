@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 
 from pytest_cudaopt import In, Out, bf16, case, f32, i32, kernel
+from pytest_cudaopt.answers import Answer, AnswerStatus
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.errors import DeclarationError, ReferenceFault
 from pytest_cudaopt.evaluation import Evaluation, Plan, Stage, Status
+from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.harness import Harness
 from pytest_cudaopt.optimize.describe import reference_source
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.protocol import Request
 
 pytest_plugins = ["made_up_gpu_fixtures"]
 
@@ -140,6 +144,24 @@ def test_a_narrow_output_is_compared_in_its_stored_dtype(tmp_path: Path, sim: De
     def narrow(x=In(f32, "n"), y=Out(bf16, "n", exact=True), n=i32): ...
 
     assert judge(narrow, sim).status is Status.ACCEPTED
+
+
+@pytest.mark.parametrize("kind", [FindingKind.UNSUPPORTED_INSTRUCTION, FindingKind.OUT_OF_MEMORY])
+def test_one_that_the_device_cannot_execute_leaves_the_candidate_unjudged(
+    tmp_path: Path, sim: Device, monkeypatch: pytest.MonkeyPatch, kind: FindingKind
+) -> None:
+    ask = Harness.ask
+
+    def answer(self: Harness, request: Request) -> Answer:
+        if "/reference/" not in request.id:
+            return ask(self, request)
+        fault = Finding(kind, "made up")
+        return Answer(request.id, request.nonce, AnswerStatus.FAULT, "sim", fault=fault)
+
+    monkeypatch.setattr(Harness, "ask", answer)
+    evaluation = judge(declare(tmp_path), sim)
+    assert evaluation.status is Status.NOT_JUDGED
+    assert f"reference 'naive.cu::naive' of kernel 'twice': got {kind}: made up" in evaluation.reason
 
 
 def test_it_cannot_be_called_and_its_source_is_its_text(tmp_path: Path) -> None:

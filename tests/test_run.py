@@ -13,8 +13,7 @@ from judged_kernels import axpy
 from pretend_gpu import pretend
 
 from pytest_cudaopt.answers import Answer, AnswerStatus, StepAnswer
-from pytest_cudaopt.buffers import POISON
-from pytest_cudaopt.case_request import FINITE_POISON
+from pytest_cudaopt.buffers import FINITE_POISON, POISON
 from pytest_cudaopt.compile import Compiled, compile_candidate
 from pytest_cudaopt.declare import Kernel
 from pytest_cudaopt.device import Device
