@@ -8,9 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_cudaopt.amounts import work
     from pytest_cudaopt.case_product import product
     from pytest_cudaopt.cases import case
-    from pytest_cudaopt.declare import Kernel, kernel, work
+    from pytest_cudaopt.declare import kernel
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.dtypes import (
         bf16,
         bool_,
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
         u64,
     )
     from pytest_cudaopt.index_values import indices, lengths, offsets, permutation, sorted_
-    from pytest_cudaopt.parameters import Constant, In, InOut, Out, Scalar, Scratch
+    from pytest_cudaopt.markers import Constant, In, InOut, Out, Scalar, Scratch
     from pytest_cudaopt.structs import Struct
     from pytest_cudaopt.torch_reference import torch_reference
     from pytest_cudaopt.values import integers, normal, uniform
@@ -78,9 +80,11 @@ __all__ = [
 _HOMES = {
     "case_product": ("product",),
     "cases": ("case",),
-    "declare": ("Kernel", "kernel", "work"),
+    "amounts": ("work",),
+    "declare": ("kernel",),
+    "declared": ("Kernel",),
     "index_values": ("indices", "lengths", "offsets", "permutation", "sorted_"),
-    "parameters": ("Constant", "In", "InOut", "Out", "Scalar", "Scratch"),
+    "markers": ("Constant", "In", "InOut", "Out", "Scalar", "Scratch"),
     "structs": ("Struct",),
     "torch_reference": ("torch_reference",),
     "values": ("integers", "normal", "uniform"),

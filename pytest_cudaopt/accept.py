@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.expectation import Expectation
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_cudaopt.evaluation import LatencyKind
 
 if TYPE_CHECKING:
-    from pytest_cudaopt.declare import Amount, Kernel
+    from pytest_cudaopt.amounts import Amount
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.evaluation import Evaluation, Latency
     from pytest_cudaopt.peaks import Peaks
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_cudaopt.accept import accept_name, bad_elements
 from pytest_cudaopt.buffers import FINITE_POISON, poison_of
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.evaluation import Comparison
 from pytest_cudaopt.expectation import Expectation
 from pytest_cudaopt.outputs import Outputs, pattern_at

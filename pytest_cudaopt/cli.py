@@ -41,7 +41,7 @@ from pytest_cudaopt.verdict_json import evaluation_json, failure_json
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.report import Failure
 
 # What a check depends on; the rest is for runs of pytest.

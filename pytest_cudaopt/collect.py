@@ -13,7 +13,7 @@ import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from pytest_cudaopt import items, report
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceLocation
 from pytest_cudaopt.items import Announce, Work
 from pytest_cudaopt.project import within_project

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pytest_cudaopt import directives, protocol
+from pytest_cudaopt import directives, macros, protocol
 from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.closure import close
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault, HarnessError
 from pytest_cudaopt.evaluation import Budget, Diagnostic, Resources
@@ -29,7 +29,6 @@ from pytest_cudaopt.wire import from_json, to_json
 _T = TypeVar("_T")
 
 MODULE = "candidate"
-_DEFINES = "cudaopt_defines.h"
 _STANDARD = "-std=c++17"
 
 
@@ -113,7 +112,7 @@ def _module(
         source=texts.source,
         options=_options(kernel, candidate),
         include=device.toolchain.include,
-        headers={**texts.headers, **_headers(candidate)},
+        headers={**texts.headers, macros.HEADER: _macros(candidate)},
         entries=tuple(Entry(one.entry, cuda_types(one.parameters)) for one in needed),
         structs=_once(_struct(layout) for one in needed for layout in struct_layouts(one.parameters)),
         symbols=_once(
@@ -130,7 +129,10 @@ def _once(values: Iterable[_T]) -> tuple[_T, ...]:
 
 
 def _struct(layout: StructLayout) -> Struct:
-    members = (Member(m.parameter.name, m.offset, m.parameter.cuda_types) for m in layout.members)
+    members = (
+        Member(m.parameter.name, m.offset, m.parameter.cuda_types + m.parameter.vector_types)
+        for m in layout.members
+    )
     return Struct(layout.type_name, layout.bytes, tuple(members))
 
 
@@ -156,17 +158,13 @@ def _options(kernel: Kernel, candidate: Candidate) -> tuple[str, ...]:
             at=kernel.location,
         ) from error
     standard = () if any(option.startswith("-std=") for option in asked) else (_STANDARD,)
-    return (*standard, *asked, *(f"--pre-include={name}" for name in _headers(candidate)))
+    return (*standard, *asked, f"--pre-include={macros.HEADER}")
 
 
-def _headers(candidate: Candidate) -> dict[str, str]:
-    """Return the header that defines tunables and `defines`, if there are any.
-
-    Not `-D`: that would also reach NVRTC's own header, which a tunable called T or size breaks.
-    """
-    defines = (*((name, str(value)) for name, value in candidate.tunables), *candidate.defines)
-    text = "".join(f"#define {name} {value}\n" for name, value in defines)
-    return {_DEFINES: text} if text else {}
+def _macros(candidate: Candidate) -> str:
+    """Return the header that defines tunables and `defines`."""
+    tunables = ((name, str(value)) for name, value in candidate.tunables)
+    return macros.as_header((*tunables, *candidate.defines))
 
 
 def _texts(kernel: Kernel, candidate: Candidate, device: Device) -> Rewritten:

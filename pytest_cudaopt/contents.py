@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_cudaopt.arguments import Arguments, bind_again, case_of_draw
 from pytest_cudaopt.buffers import stored_arrays
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceFault
 from pytest_cudaopt.expectation import Expect, Expectation
 

@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from pytest_cudaopt.errors import DeclarationError, SourceLocation, did_you_mean
+from pytest_cudaopt.structs import member_names
 
 _EXAMPLE = "cases=[case(n=1000)]"
 
@@ -25,9 +26,11 @@ def place_in(frame: FrameType) -> SourceLocation:
 
 
 def reference_sizes(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the keyword-only parameters without a default: no kernel has those."""
+    """Return the keyword-only parameters without a default that are no members of a struct."""
     parameters = inspect.signature(function).parameters.values()
-    return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY and one.default is one.empty)
+    alone = [one for one in parameters if one.kind is one.KEYWORD_ONLY and one.default is one.empty]
+    members = member_names(parameters)
+    return tuple(one.name for one in alone if one.name not in members)
 
 
 def require_source(source: object, called_at: SourceLocation) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.draw_sizes import Pick, construct, space_of
 from pytest_cudaopt.errors import CudaoptError, LaunchError
 

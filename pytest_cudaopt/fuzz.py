@@ -15,7 +15,7 @@ from hypothesis import strategies
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.draw_cases import draws_of
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, LaunchError, ReferenceRaised

@@ -20,7 +20,7 @@ from pytest_cudaopt.table import Row, RowStage
 
 if TYPE_CHECKING:
     from pytest_cudaopt.cases import Case
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.optimize.attempt import Attempt
     from pytest_cudaopt.optimize.summary import RunSummary
     from pytest_cudaopt.session import KernelSession

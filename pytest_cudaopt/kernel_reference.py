@@ -23,7 +23,7 @@ from pytest_cudaopt.stray import stray_write
 from pytest_cudaopt.unwritten import settle
 
 if TYPE_CHECKING:
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.launch import LaunchConfiguration
     from pytest_cudaopt.prepare import PreparedCase

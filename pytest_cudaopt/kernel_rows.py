@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_cudaopt.compile import CompileFailure, compile_candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.doctor import Row, State
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault

@@ -12,6 +12,12 @@ _NAME = re.compile(r"^(?!__THRUST_)[A-Za-z_]\w*(?:\([\w, .]*\))?\Z")
 
 Macros = tuple[tuple[str, str], ...]
 
+# The header that defines them, included before the source. Not `-D`: that would also reach NVRTC's own
+# header, which a tunable called T or size breaks.
+HEADER = "cudaopt_defines.h"
+# As under nvcc. With NVRTC's 16, cooperative_groups.h and cuda/std take seconds to compile.
+_ALWAYS: Macros = (("_CCCL_META_UNROLL_LIMIT", "10"),)
+
 
 def is_macro(name: str, text: str) -> bool:
     """True if `#define NAME TEXT` defines that macro and reaches no further than its line."""
@@ -34,3 +40,9 @@ def with_own(inherited: Macros, own: Macros, *, taken: Collection[str]) -> Macro
     """Return both; what is inherited gives way to an own macro, and to a name that is taken."""
     names = {*dict(own), *taken}
     return (*((name, text) for name, text in inherited if name not in names), *own)
+
+
+def as_header(macros: Macros) -> str:
+    """Return the text of `HEADER`: `macros`, and what every source is compiled with where they do not say."""
+    every = with_own(_ALWAYS, macros, taken=())
+    return "".join(f"#define {name} {text}\n" for name, text in every)

@@ -12,7 +12,7 @@ from pytest_cudaopt.agreement import compare_launches, compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import ReferenceUnsupported
 from pytest_cudaopt.evaluation import (

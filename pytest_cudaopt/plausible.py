@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.answers import Limits
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.cases import Case
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
 
 _TOLERANCE = 0.02
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -74,7 +74,7 @@ def pytest_pycollect_makeitem(
     # Without the module that declares them there are no kernels, and nothing more to load.
     if "pytest_cudaopt.declare" not in sys.modules:
         return None
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
 
     # type() and not isinstance(): modules hold objects whose __class__ has side effects.
     if type(obj) is not Kernel:

@@ -21,7 +21,7 @@ from pytest_cudaopt.contents import (
     without_contents,
     write_arrays,
 )
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.expectation import Expect, Expectation

@@ -22,7 +22,7 @@ from pytest_cudaopt.reference_source import ReferenceSource
 
 if TYPE_CHECKING:
     from pytest_cudaopt.arguments import Arguments
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
 
 _FOLDER = "reference"
 # Reading it back, and hashing the inputs before, must take less.

@@ -14,7 +14,7 @@ from pytest_cudaopt.errors import CudaoptError, ReferenceFault
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
 
 
 def call(

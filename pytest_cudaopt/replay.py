@@ -13,7 +13,7 @@ from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.case_request import base_request, check_steps, launch_step
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import CompileFailure, compile_candidate, source_module
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.evaluation import Budget

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import (
     CudaoptError,
     DeclarationError,

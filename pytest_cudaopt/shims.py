@@ -6,10 +6,6 @@ PREFIX = "cudaopt-shims/"
 # `cuda::std` headers that declare nothing in the namespace make no namespace either; cstddef does.
 _CXX = """\
 #pragma once
-#ifndef _CCCL_META_UNROLL_LIMIT
-// As under nvcc. The 16 of NVRTC takes a second to compile.
-#define _CCCL_META_UNROLL_LIMIT 10
-#endif
 #include <cuda/std/cstddef>
 #if __has_include(<cuda/std/{name}>)
 #include <cuda/std/{name}>

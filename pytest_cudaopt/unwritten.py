@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_cudaopt.arguments import Arguments
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.parameters import Parameter
 
 Arrays = dict[str, "NDArray[Any]"]

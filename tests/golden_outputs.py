@@ -17,7 +17,7 @@ import numpy as np
 
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import CompileFailure, compile_candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import Finding

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_cudaopt import In, Out, Scalar, case, f32, i32, kernel
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.evaluation import Plan, Stage
 
 AXPY = """// @launch grid=(cdiv(n, BLOCK)) block=(BLOCK)

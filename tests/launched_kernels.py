@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pytest_cudaopt import In, Out, case, f32, i32, kernel
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 
 NEIGHBOURS = """// @launch grid=(n / 128) block=(128) cluster=(2)
 #include <cooperative_groups.h>

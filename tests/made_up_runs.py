@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_cudaopt import In, Out, case, f32, i32, kernel
 from pytest_cudaopt.candidate import Candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
     CaseStatus,

@@ -91,7 +91,8 @@ def random_values(kind: str, count: int, rng: np.random.Generator) -> Array:
     return raw.view(KINDS[kind].dtype)
 
 
-def _padded(columns: list[Array]) -> tuple[Array, ...]:
+def padded(columns: list[Array]) -> tuple[Array, ...]:
+    """Return the columns, repeated from the start until they fill whole blocks."""
     count = -(-len(columns[0]) // BLOCK) * BLOCK
     return tuple(np.resize(column, count) for column in columns)
 
@@ -99,7 +100,7 @@ def _padded(columns: list[Array]) -> tuple[Array, ...]:
 def all_of(kind: str, seed: int = 1) -> tuple[Array, ...]:
     """Return every notable value and some random ones."""
     values = np.concatenate([edges(kind), random_values(kind, 200, np.random.default_rng(seed))])
-    return _padded([values])
+    return padded([values])
 
 
 def mixtures(*kinds: str, count: int = 1024, seed: int = 2) -> tuple[Array, ...]:
@@ -118,4 +119,4 @@ def mixtures(*kinds: str, count: int = 1024, seed: int = 2) -> tuple[Array, ...]
         for column, bits in zip(columns, meeting, strict=False):
             column.view(f"u{column.itemsize}")[position] = bits
     drawn = [random_values(kind, count // 4, rng) for kind in kinds]
-    return _padded([np.concatenate(pair) for pair in zip(columns, drawn, strict=True)])
+    return padded([np.concatenate(pair) for pair in zip(columns, drawn, strict=True)])

@@ -12,7 +12,7 @@ from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, case, f32, i32
 from pytest_cudaopt.accept import bad_elements
 from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.arguments import bind
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import ReferenceFault
 from pytest_cudaopt.reference import compute_expected
 

@@ -4,7 +4,7 @@ import pytest
 from measured_latencies import MEASURED_PEAKS, batch_latency, cold_latency
 
 from pytest_cudaopt.achieved import Achieved, achieved
-from pytest_cudaopt.declare import Amount
+from pytest_cudaopt.amounts import Amount
 from pytest_cudaopt.evaluation import Latency, LatencyKind
 
 WORK = Amount(flops=2_000_000, bytes=12_000_000)

@@ -54,7 +54,7 @@ def test_from_a_file_to_green_items_only_the_references_are_missing(project):
     )
     project.write("test_rows.py", text)
 
-    project.run_alone("test_rows.py", "--cudaopt-device=sim").assert_outcomes(passed=6)
+    project.run_alone("test_rows.py", "--cudaopt-device=sim").assert_outcomes(passed=8)
 
 
 def test_an_adopted_module_runs_at_once_and_asks_for_its_references(project):
@@ -62,8 +62,61 @@ def test_an_adopted_module_runs_at_once_and_asks_for_its_references(project):
     project.cudaopt("adopt", "rows.cu", "--entry", "scaled")
     result = project.run_alone("test_rows.py", "--cudaopt-device=sim")
 
-    result.assert_outcomes(failed=2, passed=1)
+    result.assert_outcomes(failed=3, passed=1)
     result.stdout.fnmatch_lines(["*TODO: with NumPy, write out*from in_*"])
+
+
+PARTS = """\
+#include <torch/extension.h>
+// @cudaopt begin stepped
+#include "step.cuh"
+namespace lib {
+#define RADIUS 1
+__constant__ float taps[2 * RADIUS + 1];
+struct Params { const float* q; float* out; int n; float scale; };
+// @launch grid=(cdiv(n, BLOCK), batch) block=(BLOCK)
+// @tune BLOCK = 64, 128
+__global__ void by_value(const Params p) {
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < p.n) p.out[blockIdx.y * p.n + i] = step(taps[2]) * p.q[blockIdx.y * p.n + i];
+}
+}
+// @cudaopt end
+// @cudaopt begin other
+// @launch grid=(1) block=(n)
+__global__ void copied(const float* x, float* y, int n) { y[threadIdx.x] = x[threadIdx.x]; }
+__global__ void second(const float* x, float* y, int n) { y[threadIdx.x] = x[threadIdx.x]; }
+// @cudaopt end
+__global__ void outside(const float* x, float* y, int n) { y[threadIdx.x] = x[threadIdx.x]; }
+at::Tensor host() { std::vector<int> v; }
+"""
+
+
+def test_a_module_of_regions_with_a_header_a_struct_and_a_constant_runs(project):
+    project.write("pyproject.toml", "")
+    project.write("inc/step.cuh", "__device__ inline float step(float x) { return 2.0f * x; }\n")
+    project.write("parts.cu", PARTS)
+    result = project.cudaopt("adopt", "parts.cu")
+
+    assert result.ret == YES
+    result.stdout.fnmatch_lines(["*it is outside the file's regions*"])
+    result.stdout.fnmatch_lines(["*second: region 'other' is not its own*// @cudaopt begin second*"])
+    result.stdout.no_fnmatch_line("*torch*")
+    text = (project.path / "test_parts.py").read_text()
+    for written in (
+        "def stepped(",
+        "def other(",
+        '"lib::Params",',
+        'sizes=["batch"],',
+        'Constant(f32, 3, symbol="lib::taps")',
+    ):
+        assert written in text
+    first, second = (line.strip() for line in text.splitlines() if "raise NotImplementedError" in line)
+    text = text.replace(first, "out[...] = 2 * taps[2] * q").replace(second, "y[...] = x")
+    project.write("test_parts.py", text.replace("n=1000", "n=100").replace("n=65536", "n=512"))
+
+    edited = "--cudaopt-device=sim", "-k", "check"
+    project.run_alone("test_parts.py", *edited).assert_outcomes(passed=4, deselected=4)
 
 
 def test_the_written_module_is_formatted_and_sound(project):
@@ -96,7 +149,7 @@ __global__ void attn(const T* __restrict__ q, T* __restrict__ o, int n) {
 __global__ void conv(const float* x, float* y, int n) { y[0] = taps[0] * step(x[n - 1]); }
 __global__ void by_value(Params p) { p.out[0] = p.q[0] * p.scale; }
 __global__ void pointers(float** a, int n) { a[0][0] = n; }
-__global__ void vectors(const float4* a, float4* b) { b[0] = a[0]; }
+__global__ void vectors(const float3* a, float3* b) { b[0] = a[0]; }
 __global__ void texture(cudaTextureObject_t t, float* y) { y[0] = 0; }
 __global__ void talks(const half_t* x, half_t* y, int n) { y[0] = x[0]; printf("%d", n); }
 __global__ void sleeps(float* y, int n) { asm volatile("griddepcontrol.wait;"); y[0] = n; }

@@ -8,7 +8,7 @@ from pytest_cudaopt.adopt.host_code import find_host_code
 from pytest_cudaopt.adopt.launches import guess_launch
 from pytest_cudaopt.adopt.mappings import default_launch
 from pytest_cudaopt.adopt.names import python_name
-from pytest_cudaopt.adopt.shapes import guess_shape
+from pytest_cudaopt.adopt.shapes import constant_shape, guess_shape
 from pytest_cudaopt.adopt.templates import entry_pattern
 from pytest_cudaopt.adopt.tokens import scan
 
@@ -151,3 +151,16 @@ def test_only_functions_for_the_host_are_host_code():
     )
 
     assert find_host_code(scan(source)) == [(7, 8), (9, 9)]
+
+
+@pytest.mark.parametrize(
+    ("extents", "shape", "todo"),
+    [
+        ((), ["1"], ()),
+        (("4", "2 * R + 1"), ["4", "7"], ()),
+        (("4", "2 * S + 1"), ["4", "1"], ("shape, in the file it is 4 x 2 * S + 1",)),
+        (("sizeof ( int )",), ["1"], ("shape, in the file it is sizeof ( int )",)),
+    ],
+)
+def test_a_constant_has_the_extents_of_the_file_where_they_are_numbers(extents, shape, todo):
+    assert constant_shape(extents, {"R": 3}) == (shape, todo)

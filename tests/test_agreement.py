@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pytest_cudaopt import In, Out, case, f8e4m3, f32, i32, kernel
 from pytest_cudaopt.agreement import WRONG_AGAIN, compare_launches
 from pytest_cudaopt.arguments import bind
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import ReferenceFault
 from pytest_cudaopt.expectation import Expectation
 from pytest_cudaopt.reference import compute_expected

@@ -34,7 +34,7 @@ def test_an_empty_list_is_named() -> None:
 
 
 def test_a_size_that_is_none_is_refused_as_in_a_case() -> None:
-    with pytest.raises(DeclarationError, match=r"case\(n=\): expected an integer >= 0, got -1"):
+    with pytest.raises(DeclarationError, match=r"case\(n=\): expected an integer >= 0 or a dtype, got -1"):
         product(n=[1, -1])
 
 

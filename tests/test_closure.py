@@ -13,7 +13,7 @@ from test_compile import asked, cache, compiled, failure  # noqa: F401 - fixture
 
 from pytest_cudaopt.closure import Closure, Place, close
 from pytest_cudaopt.compile import compile_candidate, source_module
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.evaluation import Budget

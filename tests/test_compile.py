@@ -14,7 +14,7 @@ from pytest_cudaopt import compile as compile_module
 from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate, source_module
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault
 from pytest_cudaopt.evaluation import Budget
@@ -63,7 +63,9 @@ def test_the_compiler_gets_standard_options_tunables_and_defines_in_order(
     kernel = axpy(tmp_path, defines={"UNROLL": 4}, options=["--use_fast_math"])
     module = source_module(kernel, kernel.start(), sim)
     assert module.options == ("-std=c++17", "--use_fast_math", "--pre-include=cudaopt_defines.h")
-    assert module.headers == {"cudaopt_defines.h": "#define BLOCK 64\n#define UNROLL 4\n"}
+    assert module.headers == {
+        "cudaopt_defines.h": "#define _CCCL_META_UNROLL_LIMIT 10\n#define BLOCK 64\n#define UNROLL 4\n"
+    }
 
 
 def test_another_standard_replaces_ours(tmp_path: Path, sim: Device) -> None:

@@ -13,7 +13,7 @@ from judged_kernels import axpy
 from pytest_cudaopt import Constant, In, InOut, Out, Scalar, case, contents, f32, i32, kernel, uniform
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.contents import Contents, draw_contents
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.reference import compute_expected
@@ -161,7 +161,7 @@ def test_constants_stay_those_of_the_case_and_later_arrays_see_them(tmp_path: Pa
     w = bind(shifted, shifted.cases[0]).arrays["w"].astype(np.float64)
     assert set(drawn.held_out) == set(drawn.other) == {"x"}
     assert drawn.expected is not None
-    np.testing.assert_array_equal(drawn.expected["y"], w[0] * stored(drawn.held_out["x"]))
+    np.testing.assert_array_equal(drawn.expected.arrays["y"], w[0] * stored(drawn.held_out["x"]))
     assert drawn.held_out_case is None
 
 
@@ -174,5 +174,5 @@ def test_contents_with_strides_are_written_as_they_lie_in_memory(tmp_path: Path)
     assert drawn.expected is not None
     buffer = stored(drawn.held_out["x"])
     assert buffer.size == 9
-    np.testing.assert_array_equal(drawn.expected["y"], 2 * buffer[::4].astype(np.float64))
+    np.testing.assert_array_equal(drawn.expected.arrays["y"], 2 * buffer[::4].astype(np.float64))
     assert np.isnan(buffer[1:4]).all()

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_cudaopt import In, Out, case, f32, i32, kernel
 from pytest_cudaopt.contract import Contract
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import DeclarationError
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, case, f32, i32, i64, indices, kernel, work
-from pytest_cudaopt.declare import Amount, Kernel
+from pytest_cudaopt.amounts import Amount
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.dtypes import BY_NAME
 from pytest_cudaopt.errors import DeclarationError, SourceError
 from pytest_cudaopt.parameters import Role
@@ -221,6 +222,10 @@ def _reserved_size() -> object:
         (
             _wrong(cases=[case(n=1), case(n=0)], atol="sqrt(n - 1)"),
             "cases[1] (case(n=0)): atol of 'y': expression 'sqrt(n - 1)': got a root, logarithm or power",
+        ),
+        (
+            _wrong(cases=[case(n=1), case(n=0)], derive={"share": "100 // n"}),
+            "cases[1] (case(n=0)): expression '100 // n': got a division by zero (n=0)",
         ),
         (_wrong(accept="f"), "accept=: expected a function of inputs and outputs"),
         (_wrong(reference=3), "reference=: expected a callable, 'FILE.cu' or 'FILE.cu::ENTRY', got 3"),

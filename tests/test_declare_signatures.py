@@ -10,7 +10,7 @@ import pytest
 
 from pytest_cudaopt import Constant, In, InOut, Out, Scalar, Scratch, Struct, case, f32, i32, i64, kernel
 from pytest_cudaopt.arguments import bind
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import DeclarationError
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_cudaopt import In, Out, case, f32, i32, kernel, work
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.draw_cases import draws_of
 
 SOURCE = """// @launch grid=(cdiv(n, BLOCK)) block=(BLOCK)

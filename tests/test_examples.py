@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_cudaopt.candidate import Candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.evaluation import Plan, Stage
 from pytest_cudaopt.load import load_kernel

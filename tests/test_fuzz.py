@@ -12,7 +12,7 @@ import pytest
 from judged_kernels import axpy
 
 from pytest_cudaopt import case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Plan, Stage, Status
 from pytest_cudaopt.fuzz import Fuzzed, declared_seed, fuzz

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from golden_outputs import GOLDEN, HOW_TO_WRITE, differences, digests, golden_kernels, write
 
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 
 KERNELS = {kernel.name: kernel for kernel in golden_kernels()}

@@ -2,7 +2,8 @@
 
 Each is executed by the handlers of both instruction sets, in all threads and in some, and compared with an
 oracle that shares nothing with them. An H200 gave the same bits for all these operands (NaNs of f64
-atomics aside), and stayed within the bounds of the approximate functions.
+atomics aside; conversions of 8-bit floats were not compared), and stayed within the bounds of the
+approximate functions.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import forms_bits
 import forms_compare
 import forms_convert
 import forms_float
+import forms_fp8
 import forms_half
 import forms_integer
 import forms_special
@@ -32,6 +34,7 @@ FORMS = [
     *forms_half.FORMS,
     *forms_compare.FORMS,
     *forms_convert.FORMS,
+    *forms_fp8.FORMS,
     *forms_atomic.FORMS,
     *forms_warp.FORMS,
 ]

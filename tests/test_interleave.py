@@ -14,7 +14,7 @@ from pretend_gpu import pretend
 from pytest_cudaopt import Constant, In, InOut, Out, Scratch, Struct, case, f32, i32, kernel
 from pytest_cudaopt.answers import Answer, AnswerStatus, StepAnswer
 from pytest_cudaopt.compile import Compiled, compile_candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault, HarnessError
 from pytest_cudaopt.evaluation import Budget, Sampling, SamplingMode

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_cudaopt import In, Out, bf16, case, f32, i32, kernel
 from pytest_cudaopt.answers import Answer, AnswerStatus
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.errors import DeclarationError, ReferenceFault
 from pytest_cudaopt.evaluation import Evaluation, Plan, Stage, Status

@@ -8,7 +8,7 @@ from pathlib import Path
 from launched_kernels import MIRROR, NEIGHBOURS, mirror, neighbours, reverse
 
 from pytest_cudaopt import case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.finding import FindingKind
@@ -101,9 +101,11 @@ def test_attributes_are_part_of_a_candidate_its_source_and_its_record(tmp_path: 
 
 def test_a_check_that_sim_cannot_execute_skips_and_says_why(project) -> None:
     project.write("scale.cu", NEIGHBOURS.replace("neighbours", "scale"))
-    project.edit("test_scale.py", "case(n=51), case(n=4096, measure=True)", "case(n=256)")
+    project.edit(
+        "test_scale.py", "case(n=51), case(n=4096, measure=True)", "case(n=256)], where=['n % 256 == 0'"
+    )
     result = project.run("-rs", "--cudaopt-device", "sim")
-    result.assert_outcomes(skipped=1)
+    result.assert_outcomes(skipped=2)
     result.stdout.fnmatch_lines(["SKIPPED*barrier.cluster*"])
 
 
@@ -124,9 +126,9 @@ def test_a_misspelt_field_fails_at_its_line_with_what_is_meant(project) -> None:
 
 def test_a_tunable_that_nothing_uses_is_not_tuned(project) -> None:
     project.edit("scale.cu", "// @tune BLOCK", "// @tune UNROLL = 1, 2\n// @tune BLOCK")
-    project.run("--cudaopt-device", "sim", "-k", "check").assert_outcomes(passed=2, deselected=1)
+    project.run("--cudaopt-device", "sim", "-k", "check").assert_outcomes(passed=2, deselected=2)
     result = project.run("--cudaopt-device", "sim", "--optimize", "-k", "optimize")
-    result.assert_outcomes(failed=1, deselected=3)
+    result.assert_outcomes(failed=1, deselected=4)
     result.stdout.fnmatch_lines(["SOURCE: @tune UNROLL*", "*one that nothing uses", "*scale.cu:2"])
 
 
@@ -134,4 +136,4 @@ def test_a_rule_of_the_decorator_may_have_attributes(project) -> None:
     project.edit("scale.cu", "// @launch grid=(cdiv(n, BLOCK)) block=(BLOCK)\n", "")
     launch = 'launch="grid=(cdiv(n, BLOCK)) block=(BLOCK) cluster=(1) cooperative", '
     project.edit("test_scale.py", '"scale.cu", ', f'"scale.cu", {launch}')
-    project.run("--cudaopt-device", "sim").assert_outcomes(passed=3)
+    project.run("--cudaopt-device", "sim").assert_outcomes(passed=4)

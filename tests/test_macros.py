@@ -8,7 +8,7 @@ import pytest
 from judged_kernels import axpy
 
 from pytest_cudaopt.errors import DeclarationError
-from pytest_cudaopt.macros import is_macro, with_own
+from pytest_cudaopt.macros import as_header, is_macro, with_own
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,9 @@ def test_a_plain_macro_is_one(name: str, text: str) -> None:
 def test_own_macros_and_tunables_win_over_inherited_ones() -> None:
     inherited, own = (("A", "1"), ("B", "1"), ("C", "1")), (("B", "2"),)
     assert with_own(inherited, own, taken={"C": 64}) == (("A", "1"), ("B", "2"))
+
+
+def test_a_kernels_own_macro_wins_over_what_every_source_is_compiled_with() -> None:
+    assert as_header(()) == "#define _CCCL_META_UNROLL_LIMIT 10\n"
+    own = as_header((("_CCCL_META_UNROLL_LIMIT", "16"), ("F(x)", "x")))
+    assert own == "#define _CCCL_META_UNROLL_LIMIT 16\n#define F(x) x\n"

@@ -17,7 +17,7 @@ from pytest_cudaopt import contents
 from pytest_cudaopt import measure as measure_module
 from pytest_cudaopt.answers import Answer, AnswerStatus, StepAnswer
 from pytest_cudaopt.compile import Compiled, compile_candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Budget, Latency, LatencyKind

@@ -13,7 +13,7 @@ from judged_kernels import AXPY, axpy, full_plan
 from measured_latencies import H200, MEASURED_PEAKS, cold_latency
 
 from pytest_cudaopt import case, items, pipeline, work
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.evaluation import CaseStatus, Latency, Plan, Status

@@ -24,7 +24,7 @@ from measured_latencies import batch_latency, cold_latency
 
 from pytest_cudaopt import case, directives
 from pytest_cudaopt.candidate import Candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceFault, SourceError
 from pytest_cudaopt.evaluation import (
     CaseOutcome,

@@ -29,7 +29,7 @@ from pytest_cudaopt import (
     kernel,
 )
 from pytest_cudaopt.answers import Answer, AnswerStatus
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, CaseStatus, Evaluation, LatencyKind, Plan, Stage, Status

@@ -10,7 +10,8 @@ import pytest
 from measured_latencies import H200, batch_latency, cold_latency
 
 from pytest_cudaopt import In, InOut, Out, case, f16, f32, i32, kernel, work
-from pytest_cudaopt.declare import Kernel, Work
+from pytest_cudaopt.amounts import Work
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.evaluation import Latency, LatencyKind
 from pytest_cudaopt.finding import FindingKind

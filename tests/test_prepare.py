@@ -11,7 +11,7 @@ from judged_kernels import axpy
 
 from pytest_cudaopt import case
 from pytest_cudaopt import prepare as prepare_module
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault, ReferenceFault
 from pytest_cudaopt.prepare import prepare

@@ -73,7 +73,26 @@ def blend(p=Struct("ns::Params", a=In(f16, "n"), weight=Scalar(f32, 0.5),
           offset=Scalar(i32, 1), *, a, weight, b, y, n, step):
     y[...] = weight * a + (0 if b is None else b[offset::step][:n])
 """
+LANES = """\
+// @launch grid=(cdiv(n, 256)) block=(64)
+#include <cuda_fp16.h>
+extern "C" __global__ void lanes(const float4* x, const __half2* h, float4* y, int n) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (4 * i >= n) return;
+    float2 low = __half22float2(h[2 * i]), high = __half22float2(h[2 * i + 1]);
+    float4 v = x[i];
+    y[i] = make_float4(v.x + low.x, v.y + low.y, v.z + high.x, v.w + high.y);
+}
+"""
+TEST_LANES = """\
+from pytest_cudaopt import In, Out, case, f16, f32, i32, kernel
+
+@kernel("lanes.cu", where=["n % 4 == 0"], cases=[case(n=64), case(n=1000, measure=True)])
+def lanes(x=In(f32, "n"), h=In(f16, "n"), y=Out(f32, "n"), n=i32):
+    y[...] = x + h
+"""
 SOURCES = {
+    "lanes": (LANES, TEST_LANES),
     "add_bias": (ADD_BIAS, TEST_ADD_BIAS),
     "smooth": (SMOOTH, TEST_SMOOTH),
     "blend": (BLEND, TEST_BLEND),
@@ -95,7 +114,7 @@ def written(project):
     return write
 
 
-@pytest.mark.parametrize(("name", "passed"), [("add_bias", 5), ("smooth", 3), ("blend", 3)])
+@pytest.mark.parametrize(("name", "passed"), [("add_bias", 6), ("smooth", 4), ("blend", 4), ("lanes", 4)])
 def test_a_right_kernel_passes_and_is_timed(written, name, passed):
     result = written(name).run()
     result.assert_outcomes(passed=passed)
@@ -106,14 +125,16 @@ def test_a_right_kernel_passes_and_is_timed(written, name, passed):
     ("name", "old", "new", "failed", "words"),
     [
         # One column more than there is: into the gap, then past the last row.
-        ("add_bias", "c < cols;", "c < cols + 2;", 4, "*add_bias*"),
-        ("add_bias", "x[blockIdx.x * ld + c]", "x[blockIdx.x * cols + c]", 2, "WRONG: y: *"),
-        ("add_bias", "+ (bias", "+ 1.0f + (bias", 3, "*rows=3, cols=17, pad=5, bias=None, launched with*"),
-        ("add_bias", "(bias ? bias[c] : 0.0f)", "bias[c]", 1, "*(a null or corrupted pointer)*"),
-        ("add_bias", "(bias ? bias[c] : 0.0f)", "0.0f", 2, "WRONG: y: *"),
-        ("smooth", "taps[2]", "taps[1]", 2, "WRONG: y: *"),
-        ("blend", "p.weight *", "2 * p.weight *", 2, "WRONG: y: *"),
-        ("blend", "p.a[i]", "p.a[i + 1]", 3, "*'a'*"),
+        ("add_bias", "c < cols;", "c < cols + 2;", 5, "*add_bias*"),
+        ("add_bias", "x[blockIdx.x * ld + c]", "x[blockIdx.x * cols + c]", 3, "WRONG: y: *"),
+        ("add_bias", "+ (bias", "+ 1.0f + (bias", 4, "*rows=3, cols=17, pad=5, bias=None, launched with*"),
+        ("add_bias", "(bias ? bias[c] : 0.0f)", "bias[c]", 2, "*(a null or corrupted pointer)*"),
+        ("add_bias", "(bias ? bias[c] : 0.0f)", "0.0f", 3, "WRONG: y: *"),
+        ("smooth", "taps[2]", "taps[1]", 3, "WRONG: y: *"),
+        ("blend", "p.weight *", "2 * p.weight *", 3, "WRONG: y: *"),
+        ("blend", "p.a[i]", "p.a[i + 1]", 4, "*'a'*"),
+        ("lanes", "v.w + high.y", "v.w", 3, "WRONG: y: *"),
+        ("lanes", "const __half2* h", "const float2* h", 4, "*error: no suitable*"),
     ],
 )
 def test_a_wrong_one_fails(written, name, old, new, failed, words):
@@ -132,7 +153,7 @@ def test_a_write_between_the_elements_is_found_where_no_guard_is_hit(written):
         "test_add_bias.py", "    case(rows=1, cols=1, pad=0),\n    case(rows=0, cols=4, pad=1),\n", ""
     )
     result = project.run("-k", "check")
-    result.assert_outcomes(failed=2, deselected=1)
+    result.assert_outcomes(failed=2, deselected=2)
     result.stdout.fnmatch_lines(["*wrote between the elements of 'y'*the first at 18*"])
 
 
@@ -158,6 +179,12 @@ def test_a_write_between_the_elements_is_found_where_no_guard_is_hit(written):
             "    int n, more[4];\n",
             "*struct 'ns::Params' is not as declared: it has 64 bytes, expected 48*",
         ),
+        (
+            "lanes",
+            "float4* y",
+            "float3* y",
+            "*kernel 'lanes' is not as declared: parameter 3 is 'float3 [*]', expected 'float[*]'*",
+        ),
         ("blend", "int n;", "int m;", '*class "ns::Params" has no member "n"*'),
         ("smooth", "float taps[3]", "double taps[3]", "*variable 'smoothing::taps' is not as declared: its*"),
         (
@@ -171,10 +198,12 @@ def test_a_write_between_the_elements_is_found_where_no_guard_is_hit(written):
 def test_a_source_that_is_not_as_declared_is_refused_in_words(written, name, old, new, words):
     project = written(name)
     project.edit(f"{name}.cu", old, new)
+    if new == "float3* y":
+        project.edit("lanes.cu", "y[i] = make_float4(", "make_float4(")
     if new == "int m;":
         project.edit("blend.cu", "p.n)", "p.m)")
     result = project.run()
-    assert result.parseoutcomes()["failed"] == 3
+    assert result.parseoutcomes()["failed"] == 4
     result.stdout.fnmatch_lines([words])
 
 
@@ -182,7 +211,7 @@ def test_a_variable_that_is_not_there_is_named(written):
     project = written("smooth")
     project.edit("test_smooth.py", "smoothing::taps", "smoothing::weights")
     result = project.run()
-    result.assert_outcomes(failed=3)
+    result.assert_outcomes(failed=4)
     result.stdout.fnmatch_lines(
         ["*variable 'smoothing::weights' is not as declared: *no member \"weights\"*"]
     )

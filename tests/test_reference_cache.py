@@ -13,7 +13,7 @@ import pytest
 from pytest_cudaopt import In, Out, Scalar, bf16, case, f32, i32, kernel, reference_cache
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.expectation import Expectation
 from pytest_cudaopt.reference_cache import cached_expectation, make_room
 

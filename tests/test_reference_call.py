@@ -11,7 +11,7 @@ import pytest
 
 from pytest_cudaopt import In, Out, bf16, case, f8e4m3, f16, f32, i32, kernel
 from pytest_cudaopt.arguments import bind
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import ReferenceFault
 from pytest_cudaopt.reference import compute_expected

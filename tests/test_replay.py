@@ -16,7 +16,7 @@ from pretend_gpu import pretend
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.evaluation import Budget

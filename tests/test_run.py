@@ -15,7 +15,7 @@ from pretend_gpu import pretend
 from pytest_cudaopt.answers import Answer, AnswerStatus, StepAnswer
 from pytest_cudaopt.buffers import FINITE_POISON, POISON
 from pytest_cudaopt.compile import Compiled, compile_candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Budget

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_cudaopt import In, Out, Scalar, bf16, case, f8e5m2, f32, i32, kernel, torch_reference
 from pytest_cudaopt.arguments import bind
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.reference import compute_expected
 

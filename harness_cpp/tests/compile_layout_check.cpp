@@ -50,7 +50,7 @@ TEST("the appended text starts on a line of its own and asks for sizes, places a
   CHECK_EQUAL(0u, text.find("\n\n#line 1 \"cudaopt layout\"\n"));
   for (const char* part :
        {"using cudaopt_struct_0 = ns::P;", "sizeof(cudaopt_struct_0)",
-        "__builtin_offsetof(cudaopt_struct_0, n)", "decltype(cudaopt_struct_0::q)",
+        "__INTADDR__(&((cudaopt_struct_0*)0)->n)", "decltype(cudaopt_struct_0::q)",
         "using cudaopt_variable_1 = decltype(taps);"}) {
     CHECK(text.find(part) != std::string::npos);
   }

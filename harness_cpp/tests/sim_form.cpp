@@ -36,7 +36,7 @@ TEST("a modifier beyond those allowed is noticed") {
 
 TEST("an opcode, type or modifier nobody knows gives no form") {
   CHECK(!form_of("tex.2d.f32 %r0, %r1").has_value());
-  CHECK(!form_of("cvt.rn.satfinite.e4m3x2.f32 %r0, %r1, %r2").has_value());
+  CHECK(!form_of("cvt.rn.satfinite.e2m1x2.f32 %r0, %r1, %r2").has_value());
   CHECK(!form_of("atom.global.add.L2::cache_hint.u32 %r0, [%rd0], %r1, %rd1").has_value());
 }
 

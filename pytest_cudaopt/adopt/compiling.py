@@ -14,10 +14,10 @@ from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Diagnostic, Resources
 from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.macros import HEADER, as_header
 from pytest_cudaopt.protocol import Compile, Entry, Load, Module
 
 _MODULE = "adopted"
-_DEFINES = "cudaopt_defines.h"
 _SIGNATURE = re.compile(
     r"cudaopt signature: kernel '(.*)' is not as declared: it is void \(\*\)\((.*)\), expected"
 )
@@ -153,7 +153,7 @@ class _Attempt:
 
     def _ask(self, parameters: tuple[tuple[str, ...], ...] | None) -> Answer:
         given, device = self._given, self._device
-        defines = "".join(f"#define {name} {value}\n" for name, value in given.defines.items())
+        defines = tuple((name, str(value)) for name, value in given.defines.items())
         standard = () if any(o.startswith("-std=") for o in given.options) else ("-std=c++17",)
         source = without_lines(given.source, [*self._left_out, *self._host_code])
         folders = (*given.include, *self._include)
@@ -162,9 +162,9 @@ class _Attempt:
             name=_MODULE,
             file=given.file.name,
             source=texts.source,
-            options=(*standard, *given.options, *((f"--pre-include={_DEFINES}",) if defines else ())),
+            options=(*standard, *given.options, f"--pre-include={HEADER}"),
             include=texts.include,
-            headers={**texts.headers, **({_DEFINES: defines} if defines else {})},
+            headers={**texts.headers, HEADER: as_header(defines)},
             entries=tuple(Entry(one.entry, parameters) for one in self.wanted),
             architecture=device.limits.architecture,
         )

@@ -61,6 +61,9 @@ def _declaration(facts: ModuleFacts, proposal: Proposal, function: str) -> str:
     lines += [f"def {function}("]
     for parameter in proposal.parameters:
         lines += _indented(_parameter(parameter))
+    if members := [member.name for parameter in proposal.parameters for member in parameter.members]:
+        # The reference gets them one by one.
+        lines += _indented(["*,", *(f"{name}," for name in members)])
     lines += ["):", f'    """TODO: say what {function} computes."""', *_indented(_reference(proposal))]
     return "\n".join(lines)
 

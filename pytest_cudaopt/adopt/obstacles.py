@@ -139,7 +139,7 @@ def _of_parameter(
     if base in _TEXTURES or base.startswith(("texture<", "surface<")):
         advice = "no marker makes a texture; read through a plain pointer instead"
         return Obstacle(f"{subject} is a texture or surface", advice, kernel.line, blocks=True)
-    if base == "void" or _VECTOR.match(base):
+    if base == "void" or (_VECTOR.match(base) and parameter.type.dtype({}) is None):
         advice = "declare it as a pointer to the elements and cast inside the kernel"
         return Obstacle(f"{subject} has no dtype", advice, kernel.line, blocks=True)
     if base in structs and not parameter.type.pointers:

@@ -11,7 +11,8 @@ from pytest_cudaopt.adopt.launches import Guess, guess_launch
 from pytest_cudaopt.adopt.mappings import default_launch
 from pytest_cudaopt.adopt.names import python_name, renamed
 from pytest_cudaopt.adopt.scalars import scalar_marker
-from pytest_cudaopt.adopt.shapes import guess_shape, large_case, small_case
+from pytest_cudaopt.adopt.shapes import constant_shape, guess_shape, large_case, small_case
+from pytest_cudaopt.adopt.structs import qualified_struct
 from pytest_cudaopt.adopt.templates import Pattern
 from pytest_cudaopt.adopt.tokens import Scanned
 from pytest_cudaopt.adopt.types import CudaType, read_type_text
@@ -48,7 +49,10 @@ class Proposal:
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What the text of a file says beside its kernels."""
+    """What the text of a file says beside its kernels.
+
+    `rule_names` are those its own launch rule uses.
+    """
 
     scanned: Scanned
     structs: Mapping[str, tuple[FunctionParameter, ...]]
@@ -56,6 +60,7 @@ class FileFacts:
     constants: Sequence[Constant]
     tunables: Mapping[str, int]
     has_rule: bool
+    rule_names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -146,10 +151,14 @@ class _Marker:
         self._names = names
         self.sizes_in_cuda = [p.name for p in parameters if self._is_size(p)]
         self.sizes = [*(names[name] for name in self.sizes_in_cuda), *self._sizes_of_structs(parameters)]
+        given = {*self.sizes, *facts.tunables, *pattern.sizes}
+        # The rule tells of sizes that the kernel itself is not told: how many rows there are.
+        counts = [n for n in sorted(facts.rule_names - given) if python_name(n, is_size=True) == n]
         self._fixed = [name for name in pattern.sizes if not any(word in name.lower() for word in _TILES)]
         # Nothing says how long the arrays are: a size of our own does.
-        self.extra = [] if self.sizes or self._fixed else ["n"]
-        self.extents = self.sizes or self.extra or self._fixed
+        self.extra = counts or ([] if self.sizes or self._fixed else ["n"])
+        self.extents = [*counts, *self.sizes] or self.extra or self._fixed
+        self._extents_in_cuda = [*counts, *self.sizes_in_cuda] or self.extents
 
     def mark(self, parameter: FunctionParameter) -> Marked | None:
         name, type_ = self._names[parameter.name], parameter.type
@@ -171,12 +180,9 @@ class _Marker:
             dtype = CudaType(constant.base).dtype(self._facts.aliases)
             name = python_name(constant.name, is_size=True)
             if constant.name in words and dtype is not None and name not in self._names.values():
-                known = self._facts.scanned.constants
-                extents = [e if e.isdigit() else str(known.get(e, repr(e))) for e in constant.extents] or [
-                    "1"
-                ]
+                extents, todo = constant_shape(constant.extents, self._facts.scanned.constants)
                 marker = f'Constant({dtype}, {", ".join(extents)}, symbol="{constant.symbol}")'
-                found.append(Marked(name, marker))
+                found.append(Marked(name, marker, todo))
         return found
 
     def _mark_struct(self, name: str, base: str, members: Sequence[FunctionParameter]) -> Marked | None:
@@ -193,7 +199,7 @@ class _Marker:
                 role = "In" if member.type.is_const else "Out"
                 todo = ("shape",) if role == "In" else ("shape", "Out or InOut?")
                 marked.append(Marked(own, f"{role}({dtype}, {_quoted(self.extents)})", todo))
-        return Marked(name, base, members=tuple(marked))
+        return Marked(name, qualified_struct(self._facts.scanned, base), members=tuple(marked))
 
     def _mark_array(self, parameter: FunctionParameter, name: str, dtype: str) -> Marked:
         uses = accesses(self._facts.scanned, self._kernel, parameter.name)
@@ -203,7 +209,7 @@ class _Marker:
             role, doubt = "InOut", f"InOut or Out? line {uses.read_line} reads it"
         else:
             role, doubt = "Out", "Out or InOut?"
-        guessed = guess_shape(parameter.name, uses, self.sizes_in_cuda or self.extents, role != "In")
+        guessed = guess_shape(parameter.name, uses, self._extents_in_cuda, role != "In")
         shape = [renamed(extent, self._names) for extent in guessed]
         shape += [size for size in self._fixed if size in uses.words and size not in shape and shape != ["1"]]
         todo = ("shape", doubt) if doubt else ("shape",)

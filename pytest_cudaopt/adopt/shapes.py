@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from pytest_cudaopt import expressions
 from pytest_cudaopt.adopt.bodies import Accesses
+from pytest_cudaopt.errors import CudaoptError
 
 _ROW_WORDS = frozenset({"row", "r", "b", "batch", "token", "blockIdx", "bid"})
 _SINGLE = frozenset({"sum", "total", "count", "loss", "result", "norm", "found"})
@@ -32,6 +34,20 @@ def guess_shape(name: str, uses: Accesses, sizes: Sequence[str], is_output: bool
         if not uses.words & {"idx", "index", "i", "offset", "base", "tid", "gid"} and uses.words:
             return (sizes[1],)
     return tuple(sizes)
+
+
+def constant_shape(extents: Sequence[str], constants: Mapping[str, int]) -> tuple[list[str], tuple[str, ...]]:
+    """Return a `__constant__` array's extents as numbers, 1 for one that is none, and the TODOs then."""
+    numbers = [_number(extent, constants) for extent in extents]
+    todo = (f"shape, in the file it is {' x '.join(extents)}",) if None in numbers else ()
+    return ["1" if number is None else str(number) for number in numbers] or ["1"], todo
+
+
+def _number(extent: str, constants: Mapping[str, int]) -> int | None:
+    try:
+        return expressions.parse(extent).evaluate(constants)
+    except CudaoptError:
+        return None
 
 
 def small_case(sizes: Sequence[str], fixed: dict[str, int]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_cudaopt.adopt.declarations import FunctionParameter, read_parameter
+from pytest_cudaopt.adopt.declarations import FunctionParameter, read_parameter, scopes_of
 from pytest_cudaopt.adopt.tokens import STATEMENT_ENDS, Scanned, Token, split_at_commas
 from pytest_cudaopt.adopt.types import read_type
 
@@ -20,6 +20,15 @@ def find_structs(scanned: Scanned) -> dict[str, tuple[FunctionParameter, ...]]:
         if end is not None and (members := _members(tokens[index + 3 : end])):
             structs[tokens[index + 1].text] = members
     return structs
+
+
+def qualified_struct(scanned: Scanned, name: str) -> str:
+    """Return the name by which code outside all namespaces calls the file's struct `name`."""
+    tokens = scanned.tokens
+    for at in range(len(tokens) - 2):
+        if [token.text for token in tokens[at : at + 3]] == ["struct", name, "{"]:
+            return "::".join((*scopes_of(scanned, at)[0], name))
+    return name
 
 
 def find_aliases(scanned: Scanned) -> dict[str, str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_cudaopt import directives
+from pytest_cudaopt import directives, regions
 from pytest_cudaopt.adopt.bodies import find_constants
 from pytest_cudaopt.adopt.compiling import CompiledFile, CompileInput, Confirmed, Wanted, compile_file
 from pytest_cudaopt.adopt.declarations import KernelDeclaration, find_kernels
@@ -63,33 +63,109 @@ def survey(file: Path, entries: Sequence[str], include: Sequence[Path], device: 
     source = _read(file)
     scanned = scan(source)
     kernels = _chosen(file, scanned, entries)
-    found, unreadable = _directives(source, file)
     patterns = [entry_pattern(kernel, scanned.constants) for kernel in kernels]
-    wanted = [
-        Wanted(patterns[at].concrete, (kernel.line, kernel.last_line))
-        for at, kernel in enumerate(kernels)
-        if kernel.body is not None and not kernel.in_class
-    ]
-    given = CompileInput(
-        source=source,
-        file=file,
-        include=tuple(include),
-        project=project_of(file),
-        defines=found.starting_values,
-        options=found.options,
-        host_code=tuple(find_host_code(scanned)),
-    )
-    compiled = compile_file(given, list(dict.fromkeys(wanted)), device)
-    facts = FileFacts(
+    parts, outside, unreadable = _parts(source, file, kernels)
+    surveyed = {at: Surveyed(kernels[at], patterns[at], Confirmed(), None, (_OUTSIDE,)) for at in outside}
+    all_compiled: list[CompiledFile] = []
+    for part in parts:
+        found, misread = _directives(part.source, file)
+        unreadable += misread
+        wanted = [
+            Wanted(patterns[at].concrete, (kernels[at].line, kernels[at].last_line))
+            for at in part.kernels
+            if kernels[at].body is not None and not kernels[at].in_class
+        ]
+        given = CompileInput(
+            source=part.source,
+            file=file,
+            include=tuple(include),
+            project=project_of(file),
+            defines=found.starting_values,
+            options=found.options,
+            host_code=tuple(find_host_code(scanned)),
+        )
+        compiled = compile_file(given, list(dict.fromkeys(wanted)), device)
+        all_compiled.append(compiled)
+        facts = _facts(scanned, found)
+        for at in part.kernels:
+            surveyed[at] = _named(_survey(facts, kernels[at], patterns[at], compiled), part, kernels)
+    whole = _together(all_compiled)
+    in_order = tuple(surveyed[at] for at in range(len(kernels)))
+    return Survey(file, in_order, whole, (*unreadable, *of_file(whole, file.parent)))
+
+
+def _facts(scanned: Scanned, found: Directives) -> FileFacts:
+    return FileFacts(
         scanned=scanned,
         structs=find_structs(scanned),
         aliases=find_aliases(scanned),
         constants=find_constants(scanned),
         tunables=found.starting_values,
         has_rule=found.rule is not None,
+        rule_names=frozenset().union(*(names for _, names in found.launch_lines)),
     )
-    surveyed = tuple(_survey(facts, kernel, patterns[at], compiled) for at, kernel in enumerate(kernels))
-    return Survey(file, surveyed, compiled, (*unreadable, *of_file(compiled, file.parent)))
+
+
+_OUTSIDE = Obstacle(
+    "it is outside the file's regions",
+    "write '// @cudaopt begin NAME' above it and '// @cudaopt end' below",
+    blocks=True,
+)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is compiled together: a region, or all of a file without any; `kernels` says which are in it."""
+
+    source: str
+    kernels: tuple[int, ...]
+    region: str = ""
+
+
+def _parts(
+    source: str, file: Path, kernels: Sequence[KernelDeclaration]
+) -> tuple[list[_Part], list[int], tuple[Obstacle, ...]]:
+    """Return the parts that have kernels, the kernels outside them all, and the mark that cannot be read."""
+    everything = tuple(range(len(kernels)))
+    try:
+        found = regions.find(source, str(file))
+    except SourceError as error:
+        return [_Part(source, everything)], [], (_obstacle(error),)
+    if not found:
+        return [_Part(source, everything)], [], ()
+    parts = []
+    for region in found:
+        own = tuple(at for at in everything if region.begin < kernels[at].line - 1 < region.end)
+        if own:
+            parts.append(_Part(regions.select(source, [region.name], str(file)), own, region.name))
+    inside = {at for part in parts for at in part.kernels}
+    return parts, [at for at in everything if at not in inside], ()
+
+
+def _named(one: Surveyed, part: _Part, kernels: Sequence[KernelDeclaration]) -> Surveyed:
+    """Call the declaration what its region is called, by which it is found."""
+    proposal = one.proposal
+    if not part.region or proposal is None or part.region in (proposal.function, proposal.pattern.entry):
+        return one
+    if one.kernel is kernels[part.kernels[0]] and part.region.isidentifier():
+        return replace(one, proposal=replace(proposal, function=part.region, has_own_name=False))
+    obstacle = Obstacle(
+        f"region '{part.region}' is not its own",
+        f"write '// @cudaopt begin {proposal.function}' above it and '// @cudaopt end' below",
+        one.kernel.line,
+        blocks=True,
+    )
+    return replace(one, proposal=None, obstacles=(*one.obstacles, obstacle))
+
+
+def _together(compiled: Sequence[CompiledFile]) -> CompiledFile:
+    return CompiledFile(
+        kernels=dict(item for one in compiled for item in one.kernels.items()),
+        include=tuple(dict.fromkeys(folder for one in compiled for folder in one.include)),
+        stubs=tuple(dict.fromkeys(header for one in compiled for header in one.stubs)),
+        places=dict(item for one in compiled for item in one.places.items()),
+        host_code=tuple(sorted({lines for one in compiled for lines in one.host_code})),
+    )
 
 
 def _survey(
@@ -138,10 +214,13 @@ def _directives(source: str, file: Path) -> tuple[Directives, tuple[Obstacle, ..
     try:
         return directives.read(source, str(file)), ()
     except SourceError as error:
-        advice = error.next_step or "mend it; it was left out"
-        line = error.at.line if error.at is not None else 0
-        what = f"{error.what}: expected {error.expected}, got {error.got}"
-        return Directives(), (Obstacle(what, advice, line),)
+        return Directives(), (_obstacle(error),)
+
+
+def _obstacle(error: SourceError) -> Obstacle:
+    advice = error.next_step or "mend it; it was left out"
+    line = error.at.line if error.at is not None else 0
+    return Obstacle(f"{error.what}: expected {error.expected}, got {error.got}", advice, line)
 
 
 def _read(file: Path) -> str:

@@ -14,9 +14,10 @@ _BUILTIN_WORDS = frozenset(
     {"void", "bool", "char", "short", "int", "long", "signed", "unsigned", "float", "double", "auto"}
 )
 _SPELLINGS = {
-    **{spelling: dtype.name for dtype in ALL for spelling in dtype.cuda},
+    **{spelling: dtype.name for dtype in ALL for spelling in (*dtype.cuda, *dtype.vectors)},
     **{
         "half": "f16",
+        "half2": "f16",
         "nv_half": "f16",
         "nv_bfloat16": "bf16",
         "__nv_fp8_e4m3": "f8e4m3",

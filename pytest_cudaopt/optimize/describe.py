@@ -22,7 +22,7 @@ from pytest_cudaopt.reference_source import ReferenceSource
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.optimize.attempt import Attempt
     from pytest_cudaopt.optimize.options import OptimizeOptions

@@ -23,7 +23,7 @@ from pytest_cudaopt.optimize.summary import RunSummary, StopReason
 from pytest_cudaopt.optimize.tuner import Tuner
 
 if TYPE_CHECKING:
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.optimize.run import Judge, WriteReplay
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.cases import Case
-    from pytest_cudaopt.declare import Kernel
+    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.evaluation import Budget, Evaluation, Plan
     from pytest_cudaopt.optimize.options import OptimizeOptions

@@ -17,7 +17,7 @@ from latency_model import ordered_pairs, spearman
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.evaluation import Latency, Plan, Stage
 from pytest_cudaopt.load import load_kernel

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pytest_cudaopt import In, Out, case, f32, i32, kernel
 from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.finding import FindingKind

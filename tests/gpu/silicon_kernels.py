@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_cudaopt import In, Out, Scratch, case, f32, i32, i64, integers, kernel, normal
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.evaluation import Status
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.values import ValueCallable, ValueSource

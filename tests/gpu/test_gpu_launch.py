@@ -10,7 +10,7 @@ from launched_kernels import MIRROR, NEIGHBOURS, mirror, neighbours, reverse
 
 from pytest_cudaopt import case
 from pytest_cudaopt.compile import Compiled, compile_candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Evaluation, Plan, Stage
 from pytest_cudaopt.finding import FindingKind
@@ -66,12 +66,6 @@ def test_the_largest_cooperative_grid_runs_and_one_more_block_is_refused(
     assert evaluation.finding is not None
     assert evaluation.finding.kind is FindingKind.INVALID_LAUNCH
     assert f"{most + 1} blocks, {most} are resident at once" in evaluation.reason
-
-
-def test_without_cooperative_a_grid_sync_traps(tmp_path: Path, cuda: Device) -> None:
-    evaluation = check(mirror(tmp_path, source=MIRROR.replace(" cooperative\n", "\n", 1)), cuda)
-    assert evaluation.finding is not None
-    assert evaluation.finding.kind is FindingKind.TRAP
 
 
 def test_a_kernel_compiled_for_clusters_wants_just_these(tmp_path: Path, cuda: Device) -> None:

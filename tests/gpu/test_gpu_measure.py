@@ -11,7 +11,7 @@ from silicon_kernels import relu, sum_all
 from timed_kernels import chain, compare_steps, doubles
 
 from pytest_cudaopt import case
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import (
     CaseStatus,

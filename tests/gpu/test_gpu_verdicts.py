@@ -9,7 +9,7 @@ import pytest
 from fault_kernels import PATIENT
 from silicon_kernels import Wrong, right_kernels, wrong_kernels
 
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.evaluation import Evaluation, LatencyKind, Plan, Stage
 from pytest_cudaopt.load import load_kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_cudaopt import In, Out, case, f32, i32, kernel
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
-from pytest_cudaopt.declare import Kernel
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import Finding

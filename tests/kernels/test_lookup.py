@@ -1,5 +1,7 @@
 """Kernels led by indices: embedding, scattered and segmented sums, and a histogram."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from pytest_cudaopt import (
@@ -80,7 +82,7 @@ def segmented_sum(
     width=i32,
 ):
     """Sum the rows from each offset to the next; a segment without rows gives zeros."""
-    for segment, (start, end) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for segment, (start, end) in enumerate(pairwise(offsets)):
         out[segment] = x[start:end].sum(axis=0)
 
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compile/diagnostics.hpp"
+#include "compile/type_alternatives.hpp"
 
 namespace cudaopt::compile {
 namespace {
@@ -15,8 +16,6 @@ using protocol::MemberSpec;
 using protocol::ModuleSpec;
 using protocol::StructSpec;
 using protocol::SymbolSpec;
-using Types = std::vector<std::string>;
-
 constexpr const char* kGeneratedFile = "cudaopt layout";
 constexpr const char* kAssertion = "static assertion failed";
 // Lines of item i, structs first and then variables, start at kLinesPerItem * (i + 1): the name,
@@ -66,7 +65,7 @@ std::string number_check(std::size_t item, std::size_t line, const std::string& 
 }
 
 std::string type_check(std::size_t item, std::size_t line, const std::string& got,
-                       const Types& types) {
+                       const TypeAlternatives& types) {
   const std::string name = unique_name("type", item, line);
   std::string condition;
   for (const std::string& type : types) {
@@ -85,7 +84,8 @@ std::string struct_check(std::size_t item, const StructSpec& spec) {
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
     const MemberSpec& member = spec.members[i];
     const std::size_t line = kFirstMemberLine + 2 * i;
-    text += number_check(item, line, "__builtin_offsetof(" + type + ", " + member.name + ")",
+    // What offsetof is in NVRTC's front end; __builtin_offsetof came with CUDA 13.1 or later.
+    text += number_check(item, line, "__INTADDR__(&((" + type + "*)0)->" + member.name + ")",
                          member.offset);
     text += type_check(
         item, line + 1,
@@ -114,12 +114,6 @@ std::string deduced(const std::string& text) {
 // "16UL" to "16".
 std::string number_in(const std::string& text) {
   return text.substr(0, text.find_first_not_of("0123456789"));
-}
-
-std::string quoted(const Types& types) {
-  std::string text;
-  for (const std::string& type : types) text += (text.empty() ? "'" : " or '") + type + "'";
-  return text;
 }
 
 std::string words_of(const Diagnostic& diagnostic) {

@@ -3,6 +3,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
 #include "device.hpp"
 
 namespace cudaopt::compile {
@@ -46,7 +50,24 @@ void resolve(void* library, const char* symbol, Function& function) {
 
 }  // namespace
 
+std::vector<std::string> builtins_beside(const std::string& library) {
+  std::vector<std::string> found;
+  std::error_code ignored;  // a folder that cannot be read has none
+  const auto folder = std::filesystem::path(library).parent_path();
+  for (const auto& file : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = file.path().filename().string();
+    if (name.rfind("libnvrtc-builtins.so", 0) == 0) found.push_back(file.path().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 Nvrtc::Nvrtc(const std::string& path) : m_library(open_library(path)) {
+  // NVRTC opens them by name, which finds them only if they are open already or in the loader's
+  // path: the wheels of CUDA 13.0 say no path.
+  for (const std::string& builtins : builtins_beside(path)) {
+    m_builtins.emplace_back(dlopen(builtins.c_str(), RTLD_NOW | RTLD_LOCAL));
+  }
   resolve(m_library.get(), "nvrtcGetErrorString", m_functions.get_error_string);
   resolve(m_library.get(), "nvrtcCreateProgram", m_functions.create_program);
   resolve(m_library.get(), "nvrtcDestroyProgram", m_functions.destroy_program);
@@ -61,7 +82,9 @@ Nvrtc::Nvrtc(const std::string& path) : m_library(open_library(path)) {
   resolve(m_library.get(), "nvrtcGetCUBIN", m_functions.get_cubin);
 }
 
-void Nvrtc::Close::operator()(void* library) const { dlclose(library); }
+void Nvrtc::Close::operator()(void* library) const {
+  if (library != nullptr) dlclose(library);
+}
 
 const Nvrtc& NvrtcLibraries::open(const std::string& path) {
   auto& library = m_by_path[path];

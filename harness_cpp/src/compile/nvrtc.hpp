@@ -30,9 +30,13 @@ struct NvrtcFunctions {
   Result (*get_cubin)(Handle, char*);
 };
 
+// The libraries of built-in functions in the folder of `library`, sorted; none if it has no folder.
+[[nodiscard]] std::vector<std::string> builtins_beside(const std::string& library);
+
 class Nvrtc {
  public:
-  // Opens `path`, or the usual names if it is empty; a no_nvrtc fault says what was tried.
+  // Opens `path` with the built-in functions beside it, or the usual names if it is empty; a
+  // no_nvrtc fault says what was tried.
   explicit Nvrtc(const std::string& path);
 
   [[nodiscard]] const NvrtcFunctions& functions() const { return m_functions; }
@@ -42,6 +46,7 @@ class Nvrtc {
     void operator()(void* library) const;
   };
   std::unique_ptr<void, Close> m_library;
+  std::vector<std::unique_ptr<void, Close>> m_builtins;
   NvrtcFunctions m_functions{};
 };
 

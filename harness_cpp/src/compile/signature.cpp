@@ -9,6 +9,7 @@
 
 #include "compile/diagnostics.hpp"
 #include "compile/kernel_names.hpp"
+#include "compile/type_alternatives.hpp"
 
 namespace cudaopt::compile {
 namespace {
@@ -19,10 +20,9 @@ constexpr const char* kAssertion = "static assertion failed";
 // for each, and on the last one the entry itself is named.
 constexpr int kLinesPerEntry = 10000;
 constexpr int kNameLine = kLinesPerEntry - 1;
-constexpr const char* kClassesOfHeaders[] = {"__half", "__nv_bfloat16", "__nv_fp8_e4m3",
-                                             "__nv_fp8_e5m2"};
-
-using Alternatives = std::vector<std::string>;
+constexpr const char* kClassesOfHeaders[] = {
+    "__half",          "__half2",         "__nv_bfloat16",   "__nv_bfloat162", "__nv_fp8x2_e4m3",
+    "__nv_fp8x4_e4m3", "__nv_fp8x2_e5m2", "__nv_fp8x4_e5m2", "__nv_fp8_e4m3",  "__nv_fp8_e5m2"};
 
 std::string line_directive(std::size_t entry, std::size_t line) {
   const std::size_t number = kLinesPerEntry * (entry + 1) + line;
@@ -32,7 +32,7 @@ std::string line_directive(std::size_t entry, std::size_t line) {
 // A user's macro, such as a tunable called P0 or same, must not meet a name of ours.
 std::string formal(std::size_t parameter) { return "cudaopt_p" + std::to_string(parameter); }
 
-std::string parameter_assertion(std::size_t parameter, const Alternatives& types) {
+std::string parameter_assertion(std::size_t parameter, const TypeAlternatives& types) {
   std::string condition;
   for (const std::string& type : types) {
     condition += (condition.empty() ? "" : " || ") + std::string("cudaopt_same<") +
@@ -52,7 +52,7 @@ std::string class_declarations(const std::vector<protocol::EntrySpec>& entries) 
   std::string types;
   for (const protocol::EntrySpec& entry : entries) {
     if (!entry.parameters) continue;
-    for (const Alternatives& alternatives : *entry.parameters) {
+    for (const TypeAlternatives& alternatives : *entry.parameters) {
       for (const std::string& type : alternatives) types += type + ";";
     }
   }
@@ -64,7 +64,7 @@ std::string class_declarations(const std::vector<protocol::EntrySpec>& entries) 
 }
 
 std::string entry_check(std::size_t index, const protocol::EntrySpec& entry) {
-  const std::vector<Alternatives>& parameters = *entry.parameters;
+  const std::vector<TypeAlternatives>& parameters = *entry.parameters;
   const std::string name = "cudaopt_entry_" + std::to_string(index);
   std::string formals, actuals;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -94,15 +94,9 @@ std::string deduced(const std::string& text, const std::string& name, const std:
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string quoted(const Alternatives& types) {
-  std::string text;
-  for (const std::string& type : types) text += (text.empty() ? "'" : " or '") + type + "'";
-  return text;
-}
-
 // What one message on line `line` of an entry says, as the end of a sentence.
 std::string reason_of(const Diagnostic& diagnostic, int line,
-                      const std::vector<Alternatives>& parameters) {
+                      const std::vector<TypeAlternatives>& parameters) {
   if (line == 0) {
     const std::size_t count = parameters.size();
     return "it is " + deduced(diagnostic.text, "cudaopt_got", "cudaopt_got") + ", expected " +

@@ -40,11 +40,14 @@ struct IntegerType {
 
 [[nodiscard]] IntegerType integer_type(Type type);
 [[nodiscard]] bool is_float(Type type);
+[[nodiscard]] bool is_fp8_pair(Type type);
 
 // Latencies in cycles: within a pipe, through the conversion unit, through the f64 pipe.
 inline constexpr std::uint16_t kSimpleConversion = 4, kConversion = 8, kDoubleConversion = 14;
 
 // Any pair of types, one loop over the lanes for each step: ops_convert_general.cpp
 Binding bind_general_conversion(const Conversion& how);
+// To or from pairs of 8-bit floats: ops_convert_fp8.cpp
+std::optional<Binding> bind_fp8_conversion(const Form& form);
 
 }  // namespace cudaopt::sim::CUDAOPT_ISA

@@ -80,14 +80,14 @@ const Names<Opcode>& opcodes() {
 
 const Names<Type>& types() {
   static const Names<Type> names = {
-      {"pred", Type::pred},     {"b8", Type::b8},       {"b16", Type::b16},
-      {"b32", Type::b32},       {"b64", Type::b64},     {"u8", Type::u8},
-      {"u16", Type::u16},       {"u32", Type::u32},     {"u64", Type::u64},
-      {"s8", Type::s8},         {"s16", Type::s16},     {"s32", Type::s32},
-      {"s64", Type::s64},       {"u16x2", Type::u16x2}, {"s16x2", Type::s16x2},
-      {"f16", Type::f16},       {"f16x2", Type::f16x2}, {"bf16", Type::bf16},
-      {"bf16x2", Type::bf16x2}, {"tf32", Type::tf32},   {"f32", Type::f32},
-      {"f64", Type::f64},
+      {"pred", Type::pred},     {"b8", Type::b8},         {"b16", Type::b16},
+      {"b32", Type::b32},       {"b64", Type::b64},       {"u8", Type::u8},
+      {"u16", Type::u16},       {"u32", Type::u32},       {"u64", Type::u64},
+      {"s8", Type::s8},         {"s16", Type::s16},       {"s32", Type::s32},
+      {"s64", Type::s64},       {"u16x2", Type::u16x2},   {"s16x2", Type::s16x2},
+      {"f16", Type::f16},       {"f16x2", Type::f16x2},   {"bf16", Type::bf16},
+      {"bf16x2", Type::bf16x2}, {"tf32", Type::tf32},     {"f32", Type::f32},
+      {"f64", Type::f64},       {"e4m3x2", Type::e4m3x2}, {"e5m2x2", Type::e5m2x2},
   };
   return names;
 }

@@ -100,6 +100,8 @@ enum class Type : std::uint8_t {
   tf32,
   f32,
   f64,
+  e4m3x2,
+  e5m2x2,
 };
 
 enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi };

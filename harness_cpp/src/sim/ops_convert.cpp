@@ -199,6 +199,7 @@ std::optional<Binding> bind_convert(const ptx::Function& function,
                                     const ptx::Instruction& instruction) {
   const auto form = read_form(instruction);
   if (!form || form->opcode != Opcode::cvt || form->type_count != 2) return std::nullopt;
+  if (is_fp8_pair(form->types[0]) || is_fp8_pair(form->types[1])) return bind_fp8_conversion(*form);
   if (form->types[0] == Type::f16x2 || form->types[0] == Type::bf16x2) return bind_pack(*form);
   if (!form->only({Modifier::ftz, Modifier::sat, Modifier::relu})) return std::nullopt;
   const auto how = read_conversion(function, *form, instruction);

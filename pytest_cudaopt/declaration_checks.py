@@ -1,0 +1,185 @@
+"""What a declaration must keep: names that are known, and cases that fit them and the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_cudaopt import instances
+from pytest_cudaopt.cases import RESERVED, Case, require_sizes
+from pytest_cudaopt.contract import Contract
+from pytest_cudaopt.declared import Kernel
+from pytest_cudaopt.draw_sizes import contradiction
+from pytest_cudaopt.errors import DeclarationError, ExpressionError, did_you_mean
+from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.float_expressions import FloatExpression
+from pytest_cudaopt.parameters import Parameter
+from pytest_cudaopt.tolerance import criterion
+
+
+def require_sound(declared: Kernel, written: tuple[Case, ...]) -> None:
+    """Raise DeclarationError for what cannot be checked; `written` are the cases before `types=`."""
+    _require_names(declared)
+    if not any(parameter.is_output for parameter in declared.parameters):
+        raise DeclarationError("parameters", expected="at least one Out or InOut", got="none")
+    _require_cases(declared, written)
+    declared.contract.require_known(declared.sizes, dict(declared.derived))
+    _require_kept(declared)
+
+
+def _require_names(declared: Kernel) -> None:
+    known = {*declared.sizes, *dict(declared.derived)}
+    if reserved := sorted(known & set(RESERVED)):
+        raise DeclarationError("sizes", expected=f"none of {', '.join(RESERVED)}", got=reserved[0])
+    taken = {*known, *RESERVED, *(parameter.name for parameter in declared.parameters)}
+    instances.require_known(declared.entry, declared.types, declared.parameters, sorted(known), taken)
+    for parameter in declared.parameters:
+        for expression in getattr(parameter.values, "expressions", ()):
+            _require_no_array(parameter, expression, declared)
+        for expression in _expressions_of(parameter):
+            _require_known(f"parameter '{parameter.name}': '{expression}'", expression, known)
+    for name in declared.reference_sizes:
+        if name not in known:
+            raise DeclarationError(
+                f"parameter '{name}' after *",
+                expected=f"a size among {', '.join(sorted(known)) or 'none'}",
+                got=f"'{name}'",
+                next_step=did_you_mean(name, known) or f"List it in sizes=, or give {name} a marker",
+            )
+    for name, expression in declared.derived:
+        _require_known(f"derive['{name}']", expression, known)
+    for name, part in (("flops", declared.work.flops), ("bytes", declared.work.bytes)):
+        if part is not None:
+            _require_known(f"work({name}=)", part, known)
+    _require_known_tolerances(declared, known)
+
+
+def _expressions_of(parameter: Parameter) -> Iterator[Expression]:
+    yield from parameter.shape
+    yield from parameter.strides or ()
+    if isinstance(parameter.value, Expression):
+        yield parameter.value
+    yield from getattr(parameter.values, "expressions", ())
+
+
+def _require_cases(declared: Kernel, written: tuple[Case, ...]) -> None:
+    if not declared.cases:
+        raise DeclarationError(
+            "cases", expected="at least one case(...)", got="none", next_step=_case_hint(declared)
+        )
+    for number, one in enumerate(written):
+        instances.require_case_types(f"cases[{number}]", one, declared.types)
+        require_sizes(f"cases[{number}]", one, dict.fromkeys(declared.sizes))
+        _require_absent_allowed(f"cases[{number}]", one, declared.parameters)
+        _require_new(f"cases[{number}]", one, written[:number])
+    for number, one in enumerate(declared.cases):
+        _require_tolerances(declared, number)
+        _require_new("cases", one, declared.cases[:number])
+
+
+def _require_new(what: str, one: Case, others: tuple[Case, ...]) -> None:
+    if one in others:
+        raise DeclarationError(
+            what,
+            expected="a case that differs from the others",
+            got=f"{one} a second time",
+            next_step="Remove it, or give it another seed=",
+            at=one.at,
+        )
+
+
+def _require_known_tolerances(declared: Kernel, known: set[str]) -> None:
+    own = ((f" of '{p.name}'", p.judging.tolerance) for p in declared.parameters)
+    for whose, tolerance in (("", declared.tolerance), *own):
+        for name, bound in (("rtol", tolerance.rtol), ("atol", tolerance.atol)):
+            if bound is not None:
+                _require_known(f"{name}{whose}: '{bound}'", bound, known)
+
+
+def _require_tolerances(declared: Kernel, number: int) -> None:
+    """Refuse a case at which a derived size or a tolerance is no number."""
+    one = declared.cases[number]
+    for parameter in declared.at(one).outputs:
+        try:
+            criterion(parameter, declared.tolerance, declared.all_sizes(one))
+        except (DeclarationError, ExpressionError) as error:
+            raise DeclarationError(
+                f"cases[{number}] ({one}): {error.what}",
+                expected=error.expected,
+                got=error.got,
+                next_step=error.next_step,
+                at=one.at,
+            ) from error
+
+
+def _require_kept(declared: Kernel) -> None:
+    """Refuse cases outside the contract, and a contract that nothing can keep."""
+    if declared.contract == Contract():
+        return
+    for number, one in enumerate(declared.cases):
+        broken = declared.contract.violation(declared.all_sizes(one))
+        if broken is None:
+            continue
+        # A case that keeps the contract shows that it can be kept; only without one there is a question.
+        found = contradiction(declared.contract, declared.sizes, declared.derived)
+        if found is not None and found.is_proved:
+            raise DeclarationError(
+                "choices, where and domain",
+                expected="conditions that some sizes satisfy",
+                got=f"no sizes satisfy {found}",
+                next_step="Remove or correct one of them",
+            )
+        hint = "Change the case, or the declaration it contradicts"
+        if found is not None:
+            hint = f"No sizes were found that satisfy {found}: they may contradict each other"
+        raise DeclarationError(
+            f"cases[{number}]", expected=broken[0], got=broken[1], next_step=hint, at=one.at
+        )
+
+
+def _require_no_array(parameter: Parameter, expression: Expression, declared: Kernel) -> None:
+    arrays = sorted(expression.names & {other.name for other in declared.parameters if other.is_array})
+    if arrays:
+        raise DeclarationError(
+            f"parameter '{parameter.name}': '{expression}'",
+            expected="an expression over sizes",
+            got=f"the array '{arrays[0]}'",
+            next_step=f"Draw it with a callable (rng, sizes, drawn), which finds drawn['{arrays[0]}']",
+        )
+
+
+def _require_absent_allowed(what: str, one: Case, parameters: tuple[Parameter, ...]) -> None:
+    """Refuse None for anything but an optional array, and for every output at once."""
+    optional = [parameter.name for parameter in parameters if parameter.optional]
+    for name in one.absent:
+        if name not in optional:
+            raise DeclarationError(
+                what,
+                expected=f"None for optional arrays only ({', '.join(optional) or 'there is none'})",
+                got=f"{name}=None",
+                next_step=f"Declare it as optional: {name}=In(..., optional=True)",
+                at=one.at,
+            )
+    outputs = {parameter.name for parameter in parameters if parameter.is_output}
+    if outputs <= set(one.absent):
+        raise DeclarationError(
+            what,
+            expected="at least one output that is there",
+            got=", ".join(f"{name}=None" for name in one.absent),
+            next_step="Leave one of them to the kernel: without any there is nothing to check",
+            at=one.at,
+        )
+
+
+def _require_known(what: str, expression: Expression | FloatExpression, known: set[str]) -> None:
+    if unknown := sorted(expression.names - known):
+        raise DeclarationError(
+            what,
+            expected=f"sizes among {', '.join(sorted(known)) or 'none'}",
+            got=f"'{unknown[0]}'",
+            next_step=f"Pass it as a parameter ({unknown[0]}=i32) or list it in sizes=",
+        )
+
+
+def _case_hint(declared: Kernel) -> str:
+    sizes = ", ".join(f"{name}=..." for name in declared.sizes)
+    return f"Write cases=[case({sizes})]"

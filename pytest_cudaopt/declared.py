@@ -1,0 +1,218 @@
+"""A declared kernel: what it is called with, what it is compiled from, and how it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import FrozenInstanceError, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_cudaopt import directives, instances, macros, regions
+from pytest_cudaopt.amounts import Amount, Work
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.cases import Case, case_ids
+from pytest_cudaopt.closure import Place, close
+from pytest_cudaopt.compdb import Flags
+from pytest_cudaopt.contract import Contract
+from pytest_cudaopt.directive_checks import require_known_names
+from pytest_cudaopt.directives import Directives
+from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceError, SourceLocation, why_unreadable
+from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.instances import Instance, Types
+from pytest_cudaopt.launch import LaunchRule
+from pytest_cudaopt.parameters import Parameter
+from pytest_cudaopt.reference_source import Reference, ReferenceSource
+from pytest_cudaopt.tolerance import Tolerance
+
+
+@dataclass(eq=False)
+class Kernel:
+    """A declared kernel. Frozen once made, except for pytest's marks.
+
+    `source` is the `.cu` file, resolved beside the declaring module; `location` is the declaration's line.
+    `entry` is a pattern, and the dtype of a parameter may be the name of one of `types`: `at` fills in both.
+    `reference_sizes` are those the reference gets beside the kernel's parameters.
+    `inherited` is what the project compiles the source with; the kernel's own options and macros win.
+    Calling a Kernel calls its reference.
+    """
+
+    name: str
+    entry: str
+    source: Path
+    location: SourceLocation
+    parameters: tuple[Parameter, ...]
+    sizes: tuple[str, ...]
+    derived: tuple[tuple[str, Expression], ...]
+    cases: tuple[Case, ...]
+    tolerance: Tolerance
+    reference: Reference
+    launch: LaunchRule | None
+    defines: tuple[tuple[str, str], ...]
+    options: tuple[str, ...]
+    work: Work
+    doc: str
+    types: Types = ()
+    reference_sizes: tuple[str, ...] = ()
+    contract: Contract = field(default_factory=Contract)
+    include: tuple[Path, ...] = ()
+    stub: tuple[str, ...] = ()
+    inherited: Flags = field(default_factory=Flags)
+    pytestmark: list[Any] = field(default_factory=list)
+    accept: Callable[..., Any] | None = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Not `frozen=True`: pytest.mark.x(kernel) assigns `pytestmark`.
+        if name != "pytestmark" and name in self.__dict__:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        object.__setattr__(self, name, value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(self.reference, ReferenceSource):
+            raise DeclarationError(
+                f"kernel '{self.name}'",
+                expected="a reference that is a function, to be called",
+                got=f"the kernel {self.reference}",
+                at=self.location,
+            )
+        return self.reference(*args, **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @property
+    def case_ids(self) -> tuple[str, ...]:
+        return self.ids_of(self.cases)
+
+    def ids_of(self, cases: Iterable[Case]) -> tuple[str, ...]:
+        """Name cases as the declared ones are named: dtypes first, where more than one is possible."""
+        return case_ids(cases, {name for name, dtypes in self.types if len(dtypes) > 1})
+
+    @property
+    def measured_cases(self) -> tuple[Case, ...]:
+        return tuple(case for case in self.cases if case.measure)
+
+    @property
+    def place(self) -> Place:
+        """Where the source stands, and where its includes are looked for."""
+        return Place(self.source.parent, self.include, self.stub)
+
+    @property
+    def region_names(self) -> tuple[str, ...]:
+        """What a region of the source may be called to be this kernel's."""
+        return (self.name, self.entry)
+
+    def all_sizes(self, one: Case) -> dict[str, int]:
+        """Return the case's sizes with the derived ones added."""
+        values = one.by_name
+        for name, expression in self.derived:
+            values[name] = expression.evaluate(values)
+        return values
+
+    def at(self, one: Case) -> Instance:
+        """Return what the kernel is at a case: its entry and its parameters' dtypes.
+
+        Raises DeclarationError if the case leaves a dtype open.
+        """
+        needs_sizes = bool(set(instances.names_in(self.entry)) - set(dict(self.types)))
+        sizes = self.all_sizes(one) if needs_sizes else {}
+        types = instances.chosen_types(one, self.types)
+        return instances.instance_at(self.entry, self.parameters, sizes, types)
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """The instances the declared cases need."""
+        return instances.distinct(self.at(one) for one in self.cases)
+
+    def work_at(self, one: Case) -> Amount:
+        """Return the case's declared work; raise DeclarationError where an expression has no value."""
+        sizes = self.all_sizes(one)
+        try:
+            return Amount(
+                None if self.work.flops is None else self.work.flops.evaluate(sizes),
+                None if self.work.bytes is None else self.work.bytes.evaluate(sizes),
+            )
+        except CudaoptError as error:
+            raise DeclarationError(
+                f"kernel '{self.name}' at {one}: work: {error.what}",
+                expected=error.expected,
+                got=error.got,
+                at=self.location,
+            ) from error
+
+    def read_directives(self) -> Directives:
+        """Read the source's directives; raise SourceError if the file is missing."""
+        return directives.read(self._own_region(self.read_source(), self.source), str(self.source))
+
+    def read_source(self) -> str:
+        """Return the source text; raise SourceError at the declaration if it cannot be read."""
+        try:
+            return self.source.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            near = sorted(path.name for path in self.source.parent.glob("*.cu"))
+            raise SourceError(
+                f"kernel '{self.name}'",
+                expected=f"a readable file {self.source}",
+                got=why_unreadable(error),
+                next_step=f"Sources beside it: {', '.join(near) or 'none'}",
+                at=self.location,
+            ) from error
+
+    def start(self) -> Candidate:
+        """Return the starting candidate: the file as it is, each tunable at its first value.
+
+        Raises SourceError for a missing file or unreadable directives, and if no launch rule is given.
+        """
+        return self.candidate(self.read_source(), self.source)
+
+    def candidate(self, source: str, file: Path) -> Candidate:
+        """Return what `source` is as a candidate, each tunable at its first value; `file` names it.
+
+        Its own launch rule comes first, then `launch=`, then the rule of the kernel's file. Of a source with
+        regions only the kernel's own counts. Raises SourceError as `start` does.
+        """
+        source = self._own_region(source, file)
+        found = directives.read(source, str(file))
+        rule = found.rule or self.launch or self._rule_of_file(file)
+        self._require_own_names(found)
+        known = {*self.sizes, *dict(self.derived), *found.starting_values}
+        require_known_names(rule, known, found, self.location, self.name)
+        return Candidate(
+            file=file.name,
+            source=source,
+            launch=rule,
+            tunables=tuple(found.starting_values.items()),
+            defines=macros.with_own(self.inherited.defines, self.defines, taken=found.starting_values),
+            options=directives.with_own(self.inherited.options, (*found.options, *self.options)),
+            closure=close(source, self.place),
+        )
+
+    def _own_region(self, source: str, file: Path) -> str:
+        try:
+            return regions.select(source, self.region_names, str(file))
+        except SourceError as error:
+            raise error.located(self.location) from error
+
+    def _require_own_names(self, found: Directives) -> None:
+        """Refuse a tunable that would replace a size or parameter inside the kernel's text."""
+        taken = {*self.sizes, *dict(self.derived), *(parameter.name for parameter in self.parameters)}
+        if clash := sorted(taken & set(found.starting_values)):
+            raise SourceError(
+                f"@tune {clash[0]} of kernel '{self.name}'",
+                expected="a name no size or parameter has",
+                got=f"'{clash[0]}'",
+                next_step=f"Rename it: every '{clash[0]}' in the source would become its value",
+                at=self.location,
+            )
+
+    def _rule_of_file(self, file: Path) -> LaunchRule:
+        rule = self.read_directives().rule
+        if rule is None:
+            raise SourceError(
+                f"kernel '{self.name}'",
+                expected="a launch rule",
+                got=f"no '// @launch' line in {file.name} and no launch=",
+                next_step="Add a line like: // @launch grid=(cdiv(n, 256)) block=(256)",
+                at=self.location,
+            )
+        return rule
