@@ -129,10 +129,7 @@ def _once(values: Iterable[_T]) -> tuple[_T, ...]:
 
 
 def _struct(layout: StructLayout) -> Struct:
-    members = (
-        Member(m.parameter.name, m.offset, m.parameter.cuda_types + m.parameter.vector_types)
-        for m in layout.members
-    )
+    members = (Member(m.parameter.name, m.offset, m.parameter.cuda_types) for m in layout.members)
     return Struct(layout.type_name, layout.bytes, tuple(members))
 
 

@@ -30,7 +30,6 @@ class DType:
     cuda: tuple[str, ...]
     rtol: float = 0.0
     atol: float = 0.0
-    vectors: tuple[str, ...] = ()
 
     @property
     def itemsize(self) -> int:
@@ -112,24 +111,20 @@ class TypeName(DType):
         return f"TypeName({self.name!r})"
 
 
-f8e4m3 = DType(
-    "f8e4m3", "float", 8, ("__nv_fp8_e4m3",), 0.125, 2e-3, vectors=("__nv_fp8x2_e4m3", "__nv_fp8x4_e4m3")
-)
-f8e5m2 = DType(
-    "f8e5m2", "float", 8, ("__nv_fp8_e5m2",), 0.25, 2e-5, vectors=("__nv_fp8x2_e5m2", "__nv_fp8x4_e5m2")
-)
-f16 = DType("f16", "float", 16, ("__half",), 2e-3, 1e-3, vectors=("__half2",))
-bf16 = DType("bf16", "float", 16, ("__nv_bfloat16",), 1.6e-2, 1e-2, vectors=("__nv_bfloat162",))
-f32 = DType("f32", "float", 32, ("float",), 1e-5, 1e-6, vectors=("float2", "float4"))
-f64 = DType("f64", "float", 64, ("double",), 1e-12, 1e-14, vectors=("double2",))
-i8 = DType("i8", "int", 8, ("signed char", "char"), vectors=("char2", "char4"))
-i16 = DType("i16", "int", 16, ("short",), vectors=("short2", "short4"))
-i32 = DType("i32", "int", 32, ("int",), vectors=("int2", "int4"))
-i64 = DType("i64", "int", 64, ("long long", "long"), vectors=("longlong2", "long2"))
-u8 = DType("u8", "uint", 8, ("unsigned char",), vectors=("uchar2", "uchar4"))
-u16 = DType("u16", "uint", 16, ("unsigned short",), vectors=("ushort2", "ushort4"))
-u32 = DType("u32", "uint", 32, ("unsigned int",), vectors=("uint2", "uint4"))
-u64 = DType("u64", "uint", 64, ("unsigned long long", "unsigned long"), vectors=("ulonglong2", "ulong2"))
+f8e4m3 = DType("f8e4m3", "float", 8, ("__nv_fp8_e4m3",), 0.125, 2e-3)
+f8e5m2 = DType("f8e5m2", "float", 8, ("__nv_fp8_e5m2",), 0.25, 2e-5)
+f16 = DType("f16", "float", 16, ("__half",), 2e-3, 1e-3)
+bf16 = DType("bf16", "float", 16, ("__nv_bfloat16",), 1.6e-2, 1e-2)
+f32 = DType("f32", "float", 32, ("float",), 1e-5, 1e-6)
+f64 = DType("f64", "float", 64, ("double",), 1e-12, 1e-14)
+i8 = DType("i8", "int", 8, ("signed char", "char"))
+i16 = DType("i16", "int", 16, ("short",))
+i32 = DType("i32", "int", 32, ("int",))
+i64 = DType("i64", "int", 64, ("long long", "long"))
+u8 = DType("u8", "uint", 8, ("unsigned char",))
+u16 = DType("u16", "uint", 16, ("unsigned short",))
+u32 = DType("u32", "uint", 32, ("unsigned int",))
+u64 = DType("u64", "uint", 64, ("unsigned long long", "unsigned long"))
 bool_ = DType("bool_", "bool", 8, ("bool",))
 
 ALL: tuple[DType, ...] = (f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, bool_, f8e4m3, f8e5m2)

@@ -44,7 +44,7 @@ def formals(parameters: Sequence[Parameter]) -> tuple[Formal, ...]:
 def cuda_types(parameters: Sequence[Parameter]) -> tuple[tuple[str, ...], ...]:
     """Return the C++ types that each of the function's parameters may have."""
     return tuple(
-        (formal.type_name,) if isinstance(formal, StructLayout) else formal.cuda_types + formal.vector_types
+        (formal.type_name,) if isinstance(formal, StructLayout) else formal.cuda_types
         for formal in formals(parameters)
     )
 

@@ -137,15 +137,8 @@ class Parameter:
         """The C++ types the kernel's parameter may have, the usual one first."""
         if not self.is_array:
             return self.dtype.cuda
-        return self._pointers(self.dtype.cuda)
+        pointers = tuple(f"{spelling}*" for spelling in self.dtype.cuda)
 
-    @property
-    def vector_types(self) -> tuple[str, ...]:
-        """The pointers to vectors, such as float4, that the kernel's parameter may be as well."""
-        return self._pointers(self.dtype.vectors) if self.is_array else ()
-
-    def _pointers(self, elements: tuple[str, ...]) -> tuple[str, ...]:
-        pointers = tuple(f"{element}*" for element in elements)
         if self.role is Role.IN:
             return tuple(f"const {pointer}" for pointer in pointers) + pointers
         return pointers

@@ -72,7 +72,7 @@ def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> list[pytest.Item] | None:
     # Without the module that declares them there are no kernels, and nothing more to load.
-    if "pytest_cudaopt.declare" not in sys.modules:
+    if "pytest_cudaopt.declared" not in sys.modules:
         return None
     from pytest_cudaopt.declared import Kernel
 

@@ -53,13 +53,6 @@ def test_members_count_as_one_parameter_and_constants_as_none() -> None:
     assert names == [["x"], ["y"]]
 
 
-def test_pointers_to_vectors_of_the_elements_are_accepted_too() -> None:
-    (types,) = cuda_types([Parameter.named("x", In(f32, "n"))])
-    assert types[:2] == ("const float*", "float*")
-    assert {"const float4*", "float2*"} <= set(types)
-    assert cuda_types([Parameter.named("n", Scalar(i32))]) == (("int",),)
-
-
 def test_constants_are_variables_by_their_symbol() -> None:
     assert [(one.name, one.symbol) for one in constants(parameters())] == [("taps", "ns::taps")]
     assert Parameter.named("taps", Constant(f32, 3)).symbol == "taps"

@@ -13,8 +13,15 @@ _ELABORATED = frozenset({"struct", "class", "enum", "union", "typename"})
 _BUILTIN_WORDS = frozenset(
     {"void", "bool", "char", "short", "int", "long", "signed", "unsigned", "float", "double", "auto"}
 )
+# Vectors whose elements are a dtype's; there is no vector of three in memory that packs them.
+_OF_VECTORS = {
+    **{"float": "f32", "double": "f64", "__half": "f16", "__nv_bfloat16": "bf16"},
+    **{"char": "i8", "short": "i16", "int": "i32", "long": "i64", "longlong": "i64"},
+    **{"uchar": "u8", "ushort": "u16", "uint": "u32", "ulong": "u64", "ulonglong": "u64"},
+}
 _SPELLINGS = {
-    **{spelling: dtype.name for dtype in ALL for spelling in (*dtype.cuda, *dtype.vectors)},
+    **{spelling: dtype.name for dtype in ALL for spelling in dtype.cuda},
+    **{f"{element}{lanes}": dtype for element, dtype in _OF_VECTORS.items() for lanes in (2, 4)},
     **{
         "half": "f16",
         "half2": "f16",

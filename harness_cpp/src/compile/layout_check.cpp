@@ -90,7 +90,7 @@ std::string struct_check(std::size_t item, const StructSpec& spec) {
     text += type_check(
         item, line + 1,
         "typename cudaopt_plain<decltype(" + type + "::" + member.name + ")>::cudaopt_type",
-        member.types);
+        with_vectors(member.types));
   }
   return text;
 }

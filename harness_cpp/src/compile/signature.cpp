@@ -20,10 +20,6 @@ constexpr const char* kAssertion = "static assertion failed";
 // for each, and on the last one the entry itself is named.
 constexpr int kLinesPerEntry = 10000;
 constexpr int kNameLine = kLinesPerEntry - 1;
-constexpr const char* kClassesOfHeaders[] = {
-    "__half",          "__half2",         "__nv_bfloat16",   "__nv_bfloat162", "__nv_fp8x2_e4m3",
-    "__nv_fp8x4_e4m3", "__nv_fp8x2_e5m2", "__nv_fp8x4_e5m2", "__nv_fp8_e4m3",  "__nv_fp8_e5m2"};
-
 std::string line_directive(std::size_t entry, std::size_t line) {
   const std::size_t number = kLinesPerEntry * (entry + 1) + line;
   return "#line " + std::to_string(number) + " \"" + kGeneratedFile + "\"\n";
@@ -49,18 +45,14 @@ std::string pointer_to(const std::string& entry) {
 
 // So that a source without their headers can be told which type was expected.
 std::string class_declarations(const std::vector<protocol::EntrySpec>& entries) {
-  std::string types;
+  TypeAlternatives types;
   for (const protocol::EntrySpec& entry : entries) {
     if (!entry.parameters) continue;
     for (const TypeAlternatives& alternatives : *entry.parameters) {
-      for (const std::string& type : alternatives) types += type + ";";
+      for (const std::string& type : with_vectors(alternatives)) types.push_back(type);
     }
   }
-  std::string text;
-  for (const char* name : kClassesOfHeaders) {
-    if (types.find(name) != std::string::npos) text += std::string("struct ") + name + ";\n";
-  }
-  return text;
+  return declarations_of_classes(types);
 }
 
 std::string entry_check(std::size_t index, const protocol::EntrySpec& entry) {
@@ -75,7 +67,7 @@ std::string entry_check(std::size_t index, const protocol::EntrySpec& entry) {
                      " { static_assert(cudaopt_same<cudaopt_got, void>::cudaopt_value, \"\"); };\n";
   text += "template <" + formals + "> struct " + name + "<void (*)(" + actuals + ")> {\n";
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    text += line_directive(index, i + 1) + parameter_assertion(i, parameters[i]);
+    text += line_directive(index, i + 1) + parameter_assertion(i, with_vectors(parameters[i]));
   }
   return text + "};\n" + line_directive(index, kNameLine) + "template struct " + name +
          "<decltype(" + pointer_to(entry.name) + ")>;\n";

@@ -8,7 +8,13 @@ namespace cudaopt::compile {
 
 using TypeAlternatives = std::vector<std::string>;
 
-// "'const float*' or 'float*'". Two are named: the rest are vectors of the same elements.
+// `types`, and behind them pointers to CUDA's vectors of the same elements: "const float4*".
+[[nodiscard]] TypeAlternatives with_vectors(const TypeAlternatives& types);
+
+// C++ that declares those of the classes in `types` that a header of CUDA defines.
+[[nodiscard]] std::string declarations_of_classes(const TypeAlternatives& types);
+
+// "'const float*' or 'float*'".
 [[nodiscard]] std::string quoted(const TypeAlternatives& types);
 
 }  // namespace cudaopt::compile
