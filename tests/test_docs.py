@@ -12,6 +12,7 @@ from pytest_cudaopt import Kernel
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (DOCS / "declaring.md").read_text(), re.DOTALL | re.MULTILINE)
+NAMES = [re.findall(r"^def (\w+)", block, re.MULTILINE)[-1] for block in BLOCKS]
 
 
 @pytest.mark.parametrize(
