@@ -6,7 +6,6 @@ import math
 
 from langgraph.runtime import Runtime
 
-from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage
 from pytest_cudaopt.optimize import closing, comparing, describe, evidence, ranking
@@ -16,8 +15,6 @@ from pytest_cudaopt.optimize.run import Run
 from pytest_cudaopt.optimize.state import RunState
 from pytest_cudaopt.optimize.summary import StopReason
 from pytest_cudaopt.prepare import prepare
-from pytest_cudaopt.reference import compute_expected
-from pytest_cudaopt.reference_source import ReferenceSource
 
 # A candidate may take this many times the start's instructions before it counts as hung.
 _BUDGET_FACTOR = 50
@@ -41,10 +38,7 @@ def reference(state: RunState, runtime: Runtime[Run]) -> RunState:
     """Run the reference on the smallest case, so that a faulty one is found before anything is compiled."""
     kernel = runtime.context.kernel
     smallest = min(kernel.cases, key=lambda case: math.prod(case.by_name.values()))
-    if isinstance(kernel.reference, ReferenceSource):
-        _ = prepare(kernel, smallest, runtime.context.device).expected
-    else:
-        compute_expected(kernel, bind(kernel, smallest))
+    _ = prepare(kernel, smallest, runtime.context.device).expected
     return {}
 
 

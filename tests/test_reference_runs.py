@@ -1,0 +1,28 @@
+"""How often a reference runs: once per case in a session, whatever uses it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+COUNTING = """\
+from pathlib import Path
+
+from pytest_cudaopt import In, Out, case, f32, i32, kernel
+
+@kernel("scale.cu", cases=[case(n=51), case(n=4096, measure=True)])
+def scale(x=In(f32, "n"), y=Out(f32, "n"), n=i32):
+    with Path(CALLS).open("a") as calls:
+        print(n, file=calls)
+    y[...] = 2 * x
+"""
+
+
+@pytest.mark.parametrize("arguments", [[], ["--optimize"]], ids=["checks", "optimize"])
+def test_checks_latency_and_every_candidate_share_one_run_per_case(project, arguments: list[str]) -> None:
+    calls = Path(project.path) / "calls.txt"
+    project.write("test_scale.py", COUNTING.replace("CALLS", repr(str(calls))))
+    project.run("--cudaopt-device=sim", "--cudaopt-fuzz-examples=0", *arguments)
+    assert Counter(calls.read_text().split()) == {"51": 1, "4096": 1}
