@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 
 from pytest_cudaopt import In, Out, case, f32, i32, kernel
 from pytest_cudaopt.candidate import Candidate
@@ -18,6 +21,7 @@ from pytest_cudaopt.evaluation import (
     Plan,
     Status,
 )
+from pytest_cudaopt.protocol import Request
 
 SOURCE = """// @launch grid=(cdiv(n, BLOCK)) block=(BLOCK)
 // @tune BLOCK = 64, 128, 256, 512
@@ -32,12 +36,19 @@ SMALL, LARGE = "n100", "n1000"
 LatencyOf = Callable[[Mapping[str, int], str], float | None]
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class MadeUpDevice:
-    """As much of a device as a run writes down."""
+    """As much of a device as a run writes down, and as inputs are prepared for."""
 
     selector: str = "sim"
     description: str = "sim (made up)"
+    scratch: Path = field(default_factory=lambda: Path(mkdtemp()))
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, shutil.rmtree, self.scratch)
+
+    def new_request(self, id: str) -> Request:
+        return Request(id=id, nonce="made-up", device=self.selector, steps=())
 
     @property
     def is_gpu(self) -> bool:
