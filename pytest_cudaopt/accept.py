@@ -36,7 +36,9 @@ def bad_elements(
     if kernel.accept is None:
         return {}
     what, names = accept_name(kernel), [p.name for p in expected.arguments.outputs]
-    given: dict[str, Any] = dict(plain_scalars(expected.arguments))
+    sizes = expected.arguments.sizes
+    given: dict[str, Any] = {name: sizes[name] for name in (*kernel.sizes, *dict(kernel.derived))}
+    given |= plain_scalars(expected.arguments)
     for parameter in expected.arguments.parameters:
         if parameter.is_array and parameter.name not in expected.arguments.shapes:
             given[parameter.name] = None

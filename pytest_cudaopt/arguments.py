@@ -109,13 +109,13 @@ def needed_bytes(kernel: Kernel, one: Case) -> int:
     """Return the host memory judging `one` takes at least: every array as stored, as file, and as float64."""
     sizes = kernel.all_sizes(one)
     return sum(
-        _most_elements(parameter, sizes) * (2 * parameter.dtype.itemsize + 8)
+        most_elements(parameter, sizes) * (2 * parameter.dtype.itemsize + 8)
         for parameter in kernel.at(one).parameters
         if parameter.is_array and parameter.name not in one.absent
     )
 
 
-def _most_elements(parameter: Parameter, sizes: Mapping[str, int]) -> int:
+def most_elements(parameter: Parameter, sizes: Mapping[str, int]) -> int:
     """Return the elements of the array, or of its buffer if that has more."""
     shape = tuple(extent.evaluate(sizes) for extent in parameter.shape)
     strides = tuple(stride.evaluate(sizes) for stride in parameter.strides or ())

@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 
 # Repeated 2 bytes that are a NaN in f16, bf16, f32 and f64, no valid bool, and an unlikely integer.
 POISON = "f97f"
-# A NaN in either float of 8 bits.
-_POISON_OF_BYTES = "7f"
+# Elements of one byte are told from others by all of them being alike. A NaN in either float of 8 bits.
+_POISON_OF_BYTES, _POISON_OF_SMALL_FLOATS = "f9", "7f"
 # A number in each of them. An addition to a NaN in a guard zone leaves a NaN there, and so no trace.
 FINITE_POISON = "3c3c"
 
 
 def poison_of(dtype: DType) -> str:
     """Return what an array of `dtype` holds, as hex, where nothing has been written."""
-    return _POISON_OF_BYTES if dtype.is_float and dtype.itemsize == 1 else POISON
+    if dtype.itemsize > 1:
+        return POISON
+    return _POISON_OF_SMALL_FLOATS if dtype.is_float else _POISON_OF_BYTES
 
 
 def stored_arrays(arguments: Arguments, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -13,7 +13,8 @@ from pytest_cudaopt.errors import DeclarationError, ExpressionError, did_you_mea
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.float_expressions import FloatExpression
 from pytest_cudaopt.parameters import Parameter
-from pytest_cudaopt.tolerance import criterion
+from pytest_cudaopt.reference_source import ReferenceSource
+from pytest_cudaopt.tolerance import criterion, require_fitting
 
 
 def require_sound(declared: Kernel, written: tuple[Case, ...]) -> None:
@@ -31,7 +32,11 @@ def _require_names(declared: Kernel) -> None:
     if reserved := sorted(known & set(RESERVED)):
         raise DeclarationError("sizes", expected=f"none of {', '.join(RESERVED)}", got=reserved[0])
     taken = {*known, *RESERVED, *(parameter.name for parameter in declared.parameters)}
-    instances.require_known(declared.entry, declared.types, declared.parameters, sorted(known), taken)
+    entries = [declared.entry]
+    if isinstance(declared.reference, ReferenceSource):
+        entries.append(declared.reference.entry)
+    for entry in entries:
+        instances.require_known(entry, declared.types, declared.parameters, sorted(known), taken)
     for parameter in declared.parameters:
         for expression in getattr(parameter.values, "expressions", ()):
             _require_no_array(parameter, expression, declared)
@@ -96,10 +101,11 @@ def _require_known_tolerances(declared: Kernel, known: set[str]) -> None:
 
 
 def _require_tolerances(declared: Kernel, number: int) -> None:
-    """Refuse a case at which a derived size or a tolerance is no number."""
+    """Refuse a case at which a derived size or a tolerance is no number, or fits no dtype it chooses."""
     one = declared.cases[number]
     for parameter in declared.at(one).outputs:
         try:
+            require_fitting(parameter.dtype, parameter.judging.tolerance)
             criterion(parameter, declared.tolerance, declared.all_sizes(one))
         except (DeclarationError, ExpressionError) as error:
             raise DeclarationError(

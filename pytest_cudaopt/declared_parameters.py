@@ -55,6 +55,15 @@ def _require_own_name_each(parameters: Iterable[Parameter]) -> None:
                 f"parameter '{parameter.name}'",
                 expected="a name that no other parameter, and no member of a struct, has",
                 got=f"'{parameter.name}' a second time",
-                next_step="Rename one of them: the reference gets members by their own names",
+                next_step=_advice(parameter),
             )
         seen.add(parameter.name)
+
+
+def _advice(repeated: Parameter) -> str:
+    if repeated.struct is None:
+        return "Rename it"
+    return (
+        f"Members have their names in C++: of '{repeated.struct.type_name}' a kernel may have one parameter, "
+        "and no other of a member's name"
+    )

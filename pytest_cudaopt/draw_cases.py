@@ -6,30 +6,30 @@ Knows neither hypothesis nor a device.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from pytest_cudaopt.arguments import most_elements
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.draw_sizes import Pick, construct, space_of
 from pytest_cudaopt.errors import CudaoptError, LaunchError
+from pytest_cudaopt.instances import names_in
 
 # What one draw may cost on `sim`: all arrays together, all threads of its launch, and its declared work.
 _MOST_ELEMENTS = 1 << 16
 _MOST_THREADS = 1 << 18
 _MOST_FLOPS = 1 << 26
 _LARGEST_TILE = 4096
-_NAME_IN_ENTRY = re.compile(r"\{(\w+)\}")
 
 
 def draws_of(kernel: Kernel, candidate: Candidate) -> Callable[[Pick], Case]:
     """Return what makes a case of picks: sizes that keep the contract, affordable, and a seed.
 
-    Everything else is that of a declared case, and so are sizes that name an instance of a template: only
-    declared instances are compiled.
+    Everything else is that of a declared case, and so are sizes that name an instance of a template, or are
+    the extent of a variable: only what is declared is compiled.
     """
     templates = _templates(kernel)
     budget = _Budget.of(kernel, candidate)
@@ -93,7 +93,7 @@ class _Budget:
 
     def elements(self, sizes: Mapping[str, int]) -> int:
         arrays = (parameter for parameter in self.kernel.parameters if parameter.is_array)
-        return sum(max(0, math.prod(extent.evaluate(sizes) for extent in array.shape)) for array in arrays)
+        return sum(max(0, most_elements(array, sizes)) for array in arrays)
 
     def threads(self, sizes: Mapping[str, int]) -> int:
         try:
@@ -106,7 +106,9 @@ class _Budget:
 def _templates(kernel: Kernel) -> tuple[Case, ...]:
     """Return the declared cases without what is drawn."""
     derived = dict(kernel.derived)
-    named = set(_NAME_IN_ENTRY.findall(kernel.entry))
+    # Of both there is what was compiled only: instances, and variables with so many elements.
+    variables = (parameter for parameter in kernel.parameters if parameter.symbol is not None)
+    named = {*names_in(kernel.entry)}.union(*(extent.names for one in variables for extent in one.shape))
     while between := named & derived.keys():
         named = (named - between).union(*(derived[name].names for name in between))
     kept = (

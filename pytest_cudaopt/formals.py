@@ -50,9 +50,8 @@ def cuda_types(parameters: Sequence[Parameter]) -> tuple[tuple[str, ...], ...]:
 
 
 def struct_layouts(parameters: Sequence[Parameter]) -> tuple[StructLayout, ...]:
-    """Return the structs among the function's parameters, each once."""
-    layouts = (formal for formal in formals(parameters) if isinstance(formal, StructLayout))
-    return tuple(dict.fromkeys(layouts))
+    """Return the structs among the function's parameters."""
+    return tuple(formal for formal in formals(parameters) if isinstance(formal, StructLayout))
 
 
 def constants(parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:

@@ -18,7 +18,7 @@ from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.draw_cases import draws_of
-from pytest_cudaopt.errors import CudaoptError, DeclarationError, LaunchError, ReferenceRaised
+from pytest_cudaopt.errors import CudaoptError, DeclarationError, ExpressionError, ReferenceRaised
 from pytest_cudaopt.evaluation import Evaluation, Plan, Status
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.pipeline import checker
@@ -144,7 +144,7 @@ class _Fuzzer:
     def _judge_new(self, case: Case) -> None:
         try:
             evaluation = self.check(case)
-        except (ReferenceRaised, DeclarationError) as error:
+        except (ReferenceRaised, DeclarationError, ExpressionError) as error:
             got = (error.got or "").splitlines()
             self.discarded[case] = f"at {case}: {error.what}: {got[0] if got else error.expected}"
         except CudaoptError as error:
@@ -182,11 +182,9 @@ def _no_launch(kernel: Kernel, candidate: Candidate, case: Case, evaluation: Eva
     finding = evaluation.finding
     if finding is None or finding.kind is not FindingKind.INVALID_LAUNCH:
         return None
-    if any(outcome.launch is not None for outcome in evaluation.outcomes):
-        return None
     try:
         launch = candidate.configure(kernel.all_sizes(case))
-    except LaunchError:
+    except CudaoptError:
         return finding.message
     # A rule that forgets elements launches nothing where there are few of them.
     return None if launch.is_empty else finding.message

@@ -142,6 +142,7 @@ def require_known(
     for parameter in parameters:
         if isinstance(parameter.dtype, TypeName):
             _require_type(parameter, parameter.dtype.name, names)
+        _require_pattern(parameter, entry, names)
     used = {*names_in(entry), *(parameter.dtype.name for parameter in parameters)}
     for name, dtypes in types:
         if name not in used:
@@ -156,6 +157,20 @@ def require_known(
                 expected=f"{{{name}}} in it, since {name} may be {_or(map(str, dtypes))}",
                 got="one entry for all of them",
                 next_step=f"Write entry='{entry.partition('<')[0]}<{{{name}}}>', or a kernel for each",
+            )
+
+
+def _require_pattern(parameter: Parameter, entry: str, types: Mapping[str, Sequence[DType]]) -> None:
+    """Refuse braces in a struct's type or a variable's name that the entry does not decide."""
+    pattern = parameter.struct.type_name if parameter.struct is not None else parameter.symbol or ""
+    decided = {*names_in(entry), *(name for name, dtypes in types.items() if len(dtypes) == 1)}
+    for name in names_in(pattern):
+        if name not in decided:
+            raise DeclarationError(
+                f"'{pattern}' of parameter '{parameter.name}'",
+                expected=f"braces the entry has as well ({', '.join(sorted(decided)) or 'it has none'})",
+                got=f"{{{name}}}",
+                next_step=did_you_mean(name, decided) or "Each instance has one entry: name it there",
             )
 
 

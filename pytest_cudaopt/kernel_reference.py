@@ -60,7 +60,8 @@ def _as_kernel(kernel: Kernel) -> Kernel:
     source = kernel.reference
     if not isinstance(source, ReferenceSource):
         raise TypeError(f"the reference of kernel '{kernel.name}' is no kernel")
-    return replace(kernel, source=source.source, entry=source.entry, launch=None)
+    # Its own name, which may be that of its region in the file.
+    return replace(kernel, name=source.kernel_name, source=source.source, entry=source.entry, launch=None)
 
 
 def _compiled(kernel: Kernel, prepared: PreparedCase, device: Device) -> tuple[Compiled, LaunchConfiguration]:

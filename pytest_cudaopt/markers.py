@@ -99,7 +99,7 @@ def Scratch(dtype: DType | str, *shape: str | int) -> Marker:
 
 
 def Constant(
-    dtype: DType,
+    dtype: DType | str,
     *shape: str | int,
     symbol: str | None = None,
     values: ValueSource | ValueCallable | None = None,

@@ -19,6 +19,11 @@ class ReferenceSource:
     source: Path
     entry: str
 
+    @property
+    def kernel_name(self) -> str:
+        """The entry's name without namespaces and template arguments."""
+        return self.entry.partition("<")[0].rpartition("::")[2]
+
     def __str__(self) -> str:
         return f"{self.source.name}::{self.entry}"
 

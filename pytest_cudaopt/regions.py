@@ -102,7 +102,11 @@ def replace_inside(text: str, new: Callable[[str], str], names: Sequence[str] = 
 
 
 def _named(regions: Sequence[Region], names: Sequence[str]) -> Region | None:
-    return next((region for region in regions if not names or region.name in names), None)
+    if not names:
+        return next(iter(regions), None)
+    by_name = {region.name: region for region in regions}
+    # The kernel's own name before that of its entry, which may be another kernel's.
+    return next((by_name[name] for name in names if name in by_name), None)
 
 
 def _require_new(

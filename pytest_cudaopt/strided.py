@@ -79,7 +79,8 @@ class Strided:
         import numpy as np
 
         steps = tuple(stride * buffer.dtype.itemsize for stride in self.strides)
-        return np.lib.stride_tricks.as_strided(buffer, self.shape, steps)
+        # Not as_strided, which does not know all dtypes of ml_dtypes.
+        return np.ndarray(self.shape, buffer.dtype, buffer, strides=steps)
 
 
 def strided(parameter: Parameter, shape: Shape, sizes: Mapping[str, int]) -> Strided | None:

@@ -51,11 +51,6 @@ class Tolerance:
         """Whether any part is."""
         return (self.rtol, self.atol, self.ulp) != (None, None, None)
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The sizes it depends on."""
-        return frozenset().union(*(part.names for part in (self.rtol, self.atol) if part is not None))
-
 
 @dataclass(frozen=True)
 class Judging:
@@ -115,7 +110,7 @@ def require_judgeable(
     if exact and tolerance.is_given:
         raise DeclarationError("exact=True", expected="no tolerance beside it", got="rtol=, atol= or ulp=")
     if isinstance(dtype, DType) and not isinstance(dtype, TypeName):
-        _require_fitting(dtype, tolerance)
+        require_fitting(dtype, tolerance)
     if unwritten not in tuple(Unwritten):
         raise DeclarationError(
             "unwritten=",
@@ -130,7 +125,8 @@ def require_judgeable(
     return Judging(tolerance, Unwritten(unwritten))
 
 
-def _require_fitting(dtype: DType, tolerance: Tolerance) -> None:
+def require_fitting(dtype: DType, tolerance: Tolerance) -> None:
+    """Raise DeclarationError for a tolerance that outputs of `dtype` cannot have."""
     if tolerance.ulp is not None and not dtype.is_float:
         raise DeclarationError(
             "ulp=",

@@ -62,6 +62,13 @@ TEST("an entry among overloads is told which there are, and to choose one by a c
   CHECK_EQUAL(2, fault.at->line);
 }
 
+TEST("a kernel of extern \"C\" that is among CUDA's own overloads is told to choose by a cast") {
+  const auto fault = unknown_entry(
+      "m", "cannot determine which instance of overloaded function \"any\" is intended", "k.cu",
+      "\nextern \"C\" __global__ void any(int*);\n", {"any"});
+  CHECK(fault.message.find("such as static_cast<void (*)(float*)>(any).") != std::string::npos);
+}
+
 TEST("a template without arguments is told to give them, at its line") {
   const auto fault = unknown_entry(
       "m", "cannot determine which instance of function template \"ns::attn\" is intended", "k.cu",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 from langgraph.runtime import Runtime
 
-from pytest_cudaopt.errors import DeclarationError
+from pytest_cudaopt.errors import DeclarationError, ReferenceUnsupported
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage
 from pytest_cudaopt.optimize import closing, comparing, describe, evidence, ranking
 from pytest_cudaopt.optimize.accept import AcceptPolicy, accept
@@ -35,10 +36,12 @@ def load(state: RunState, runtime: Runtime[Run]) -> RunState:
 
 
 def reference(state: RunState, runtime: Runtime[Run]) -> RunState:
-    """Run the reference on the smallest case, so that a faulty one is found before anything is compiled."""
+    """Run the reference on the smallest case, so that a faulty one is found before the kernel is compiled."""
     kernel = runtime.context.kernel
     smallest = min(kernel.cases, key=lambda case: math.prod(case.by_name.values()))
-    _ = prepare(kernel, smallest, runtime.context.device).expected
+    # Where the device cannot execute it, the judge says so of every candidate.
+    with suppress(ReferenceUnsupported):
+        _ = prepare(kernel, smallest, runtime.context.device).expected
     return {}
 
 

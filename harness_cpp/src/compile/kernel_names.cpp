@@ -116,8 +116,10 @@ std::vector<std::string> overloads_of(const std::string& name,
                                       const std::vector<std::string>& compiled) {
   std::vector<std::string> found;
   for (const std::string& mangled : compiled) {
+    // One of extern "C" says no types.
     const std::string text = demangled(mangled);
-    if (text.substr(0, text.find('(')) == name) found.push_back(mangled);
+    const std::size_t open = text.find('(');
+    if (open != kNone && text.substr(0, open) == name) found.push_back(mangled);
   }
   return found;
 }
