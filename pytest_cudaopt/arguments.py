@@ -42,8 +42,18 @@ class Arguments:
     layouts: Mapping[str, Strided] = field(default_factory=dict)
 
     @property
+    def input_bytes(self) -> int:
+        """Bytes of the arrays with contents, each as it is or as its buffer, whichever takes more."""
+        buffers = {
+            name: layout.elements * self.arrays[name].itemsize
+            for name, layout in self.layouts.items()
+            if name in self.arrays
+        }
+        return sum(max(array.nbytes, buffers.get(name, 0)) for name, array in self.arrays.items())
+
+    @property
     def outputs(self) -> tuple[Parameter, ...]:
-        """The arrays a launch writes."""
+        """The arrays a launch writes, which are those that are compared."""
         return tuple(p for p in self.parameters if p.is_output and p.name in self.shapes)
 
 

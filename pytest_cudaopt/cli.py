@@ -13,7 +13,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from rich.text import Text
 from pytest_cudaopt import doctor, rerun
 from pytest_cudaopt.achieved import Achieved, achieved_by_case
 from pytest_cudaopt.adopt import command as adoption
+from pytest_cudaopt.command_settings import add_options, settings_for
 from pytest_cudaopt.device import open_required
 from pytest_cudaopt.doctor import State
 from pytest_cudaopt.errors import CudaoptError, SourceError, why_unreadable
@@ -32,10 +32,9 @@ from pytest_cudaopt.load import load_kernel
 from pytest_cudaopt.peak_rows import examine_peaks
 from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
-from pytest_cudaopt.project import within_project
 from pytest_cudaopt.report import describe_error, describe_evaluation
 from pytest_cudaopt.rerun import Ending
-from pytest_cudaopt.settings import OPTIONS, Settings, resolve
+from pytest_cudaopt.settings import Settings
 from pytest_cudaopt.table import Mood, rows_of, table_lines
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json
 
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
 _SHARED_OPTIONS = ("device", "threads", "require", "timeout_s", "samples", "warmup", "relative_error")
 _SOURCE_OPTIONS = ("include", "stub", "compdb")
 _DOCTOR_OPTIONS = ("results", "device")
+_CANDIDATE_HELP = "judge this source instead; its includes are looked for from the kernel's own file"
 
 
 class Exit(IntEnum):
@@ -85,33 +85,32 @@ def _parser() -> argparse.ArgumentParser:
     )
     check = commands.add_parser("check", help="judge a kernel, or another source for it")
     check.add_argument("kernel", metavar="MODULE::KERNEL", help="such as test_softmax.py::softmax")
-    check.add_argument("candidate", metavar="CANDIDATE.cu", nargs="?", help="judge this source instead")
+    check.add_argument("candidate", metavar="CANDIDATE.cu", nargs="?", help=_CANDIDATE_HELP)
     check.add_argument("--json", action="store_true", help="print the verdict as JSON")
     adoption.add_options(commands.add_parser("adopt", help="write a test module for a .cu file's kernels"))
     replay = commands.add_parser("replay", help="execute a recorded request again")
     replay.add_argument("request", metavar="REQUEST.json")
     replay.add_argument("--json", action="store_true", help="print the harness's answer as it is")
     commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
-    for option in OPTIONS:
-        if option.field in (*_SHARED_OPTIONS, *_SOURCE_OPTIONS):
-            check.add_argument(option.cli_flag, dest=option.field, metavar=option.metavar, help=option.help)
-        if option.field in _DOCTOR_OPTIONS:
-            doctor.add_argument(option.cli_flag, dest=option.field, metavar=option.metavar, help=option.help)
+    add_options(check, (*_SHARED_OPTIONS, *_SOURCE_OPTIONS))
+    add_options(doctor, (*_DOCTOR_OPTIONS, *_SOURCE_OPTIONS))
     return parser
 
 
-def _settings(given: argparse.Namespace) -> Settings:
-    command_line = {option.field: getattr(given, option.field, None) for option in OPTIONS}
-    return resolve(command_line, os.environ, {}, flag_of=attrgetter("cli_flag"))
-
-
 def _doctor(given: argparse.Namespace) -> Exit:
-    settings = _settings(given)
+    here = settings_for(given, Path.cwd())
+    settings = here.settings
     if given.kernels is not None:
-        rows = examine_kernels([Path(path) for path in given.kernels], Path.cwd(), settings.timeout_s)
+        paths = [Path(path) for path in given.kernels]
+        rows = examine_kernels(
+            paths,
+            Path.cwd(),
+            lambda kernel, module: settings_for(given, module.parent).place(kernel),
+            settings.timeout_s,
+        )
         _say(_doctor_lines(rows))
         return Exit.YES if doctor.is_healthy(rows) else Exit.NO
-    rows = doctor.examine(Path.cwd() / settings.results, os.environ, settings.device)
+    rows = doctor.examine(here.root / settings.results, os.environ, settings.device)
     if given.peaks and doctor.is_healthy(rows):
         with open_required(settings) as device:
             rows += examine_peaks(device)
@@ -145,8 +144,9 @@ class _Judged:
 def _judge(given: argparse.Namespace) -> _Judged:
     here = Path.cwd()
     try:
-        settings = _settings(given)
-        kernel = within_project(load_kernel(given.kernel), settings, here)
+        module = Path(given.kernel.partition("::")[0]).resolve()
+        project = settings_for(given, module.parent)
+        kernel = project.place(load_kernel(given.kernel))
         start = kernel.start()
         source = None if given.candidate is None else _read_candidate(Path(given.candidate))
     except CudaoptError as error:
@@ -157,18 +157,19 @@ def _judge(given: argparse.Namespace) -> _Judged:
         # Directives that cannot be read are the candidate's fault.
         return _Judged(Status.COMPILE_ERROR, failure=describe_error(error, here))
     try:
-        evaluation, done = _evaluate(kernel, candidate, settings)
+        evaluation, done = _evaluate(kernel, candidate, project.settings)
     except CudaoptError as error:
         return _Judged(Status.NOT_JUDGED, failure=describe_error(error, here))
     if evaluation.accepted:
         return _Judged(evaluation.status, evaluation, done=done)
-    failure = describe_evaluation(kernel, candidate, evaluation, here)
+    file = None if given.candidate is None else Path(given.candidate)
+    failure = describe_evaluation(kernel, candidate, evaluation, here, file)
     return _Judged(evaluation.status, evaluation, failure, done)
 
 
 def _read_candidate(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(
             "candidate", expected=f"a readable file {path}", got=why_unreadable(error)

@@ -15,6 +15,7 @@ from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.closure import close
+from pytest_cudaopt.compile_notes import with_notes
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault, HarnessError
@@ -86,9 +87,9 @@ def compile_candidate(
     # Nothing but what is in `source` and a toolchain of this release can have been included.
     product = _recall(remembered)
     if product is None:
-        answer = _compile(source, key, kernel.name, device, budget)
+        answer = _compile(source, key, kernel, device, budget)
         if isinstance(answer, CompileFailure):
-            return _naming_stubs(answer, texts)
+            return _with_notes(answer, texts)
         product = answer
         _remember(remembered, product)
     return _compiled(kernel, source, key, product, device)
@@ -171,17 +172,13 @@ def _texts(kernel: Kernel, candidate: Candidate, device: Device) -> Rewritten:
     return rewrite(closure, device.toolchain.has_header)
 
 
-def _naming_stubs(failure: CompileFailure, texts: Rewritten) -> CompileFailure:
-    """Say which headers were empty: what is missing may be theirs."""
-    if not texts.stubbed or failure.finding.kind is not FindingKind.COMPILE_ERROR:
+def _with_notes(failure: CompileFailure, texts: Rewritten) -> CompileFailure:
+    """Say what is known of the cause: names that nvcc would have known, headers that were empty."""
+    if failure.finding.kind is not FindingKind.COMPILE_ERROR:
         return failure
-    note = f"{', '.join(texts.stubbed)}: empty because of stub=; what is not defined may be from there"
-    diagnostics = list(failure.diagnostics)
-    first = next((at for at, one in enumerate(diagnostics) if one.severity == "error"), None)
-    if first is not None:
-        diagnostics[first] = replace(diagnostics[first], text=f"{diagnostics[first].text}\n{note}")
-    finding = replace(failure.finding, message=f"{failure.finding.message} ({note})")
-    return CompileFailure(finding, tuple(diagnostics))
+    diagnostics, note = with_notes(failure.diagnostics, texts.stubbed)
+    message = failure.finding.message + (f" ({note})" if note else "")
+    return CompileFailure(replace(failure.finding, message=message), diagnostics)
 
 
 def _key(source: Module, device: Device) -> str:
@@ -200,18 +197,18 @@ def _key(source: Module, device: Device) -> str:
 
 
 def _compile(
-    source: Module, key: str, kernel_name: str, device: Device, budget: Budget
+    source: Module, key: str, kernel: Kernel, device: Device, budget: Budget
 ) -> _Product | CompileFailure:
     ptx, cubin = device.scratch / f"{key}.ptx", device.scratch / f"{key}.cubin"
     request = replace(
-        device.new_request(f"{kernel_name}/compile"),
+        device.new_request(f"{kernel.name}/compile"),
         modules=(replace(source, ptx_file=str(ptx), cubin_file=str(cubin)),),
         steps=(protocol.Compile(MODULE),),
         timeout_s=budget.timeout_s,
     )
     answer = device.ask(request)
     if answer.fault is not None:
-        return CompileFailure(_with_hint(answer.fault), answer.diagnostics)
+        return CompileFailure(_with_hint(answer.fault, kernel), answer.diagnostics)
     step = answer.step("compile")
     try:
         text, binary = ptx.read_text(), cubin.read_bytes()
@@ -224,11 +221,12 @@ def _compile(
     )
 
 
-def _with_hint(fault: Finding) -> Finding:
+def _with_hint(fault: Finding, kernel: Kernel) -> Finding:
     """Say where the name of an entry comes from, which the harness cannot know."""
     if fault.kind is not FindingKind.UNKNOWN_ENTRY:
         return fault
-    hint = "Name it with entry=; without, it is called as the declared function."
+    how = f"reference='{kernel.source.name}::ENTRY'" if kernel.is_reference else "entry="
+    hint = f"Name it with {how}; without, it is called as the declared function."
     return replace(fault, message=f"{fault.message} {hint}")
 
 

@@ -58,7 +58,7 @@ def draw_contents(
 
     What cannot be drawn, held or referenced is left out with a note: that is no fault of the kernel.
     """
-    one_bytes = sum(array.nbytes for array in bound.arrays.values())
+    one_bytes = bound.input_bytes
     if one_bytes > HELD_OUT_BYTES:
         return without_contents(f"another would take {one_bytes / 1e9:.1f} GB")
     written: list[Path] = []
@@ -79,7 +79,7 @@ def draw_contents(
         remove(written)
         return without_contents(f"another could not be made ({error.what})")
     sizes = [file.stat().st_size for file in written]
-    held_out_case = case_of_draw(kernel, case, _HELD_OUT) if not _draws_scalars(kernel) else None
+    held_out_case = case_of_draw(kernel, case, _HELD_OUT) if not _draws_scalars(bound) else None
     return Contents(other, held_out, expected, held_out_case, file_bytes=sum(sizes))
 
 
@@ -112,10 +112,11 @@ def remove(files: Iterable[Path]) -> None:
         file.unlink(missing_ok=True)
 
 
-def _draws_scalars(kernel: Kernel) -> bool:
+def _draws_scalars(bound: Arguments) -> bool:
+    """Whether another seed gives other scalars or constants; those of a dtype by name have a source here."""
     return any(
         parameter.values is not None and (not parameter.is_array or parameter.symbol is not None)
-        for parameter in kernel.parameters
+        for parameter in bound.parameters
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from pytest_cudaopt import expressions
-from pytest_cudaopt.errors import CudaoptError, DeclarationError
+from pytest_cudaopt.errors import CudaoptError, DeclarationError, did_you_mean
 from pytest_cudaopt.expressions import Expression
 
 Choices = Mapping[str, Iterable[int]]
@@ -74,13 +74,13 @@ class Contract:
         given, all_sizes = set(sizes), {*sizes, *derived}
         for what, names in (("choices", dict(self.choices)), ("domain", dict(self.domain))):
             if unknown := [name for name in names if name not in given]:
-                raise _unknown(f"{what}['{unknown[0]}']", unknown[0], given, all_sizes)
+                raise unknown_size(f"{what}['{unknown[0]}']", unknown[0], given, all_sizes)
         ends = [
             (f"domain['{name}']", end) for name, range_ in self.domain for end in (range_.low, range_.high)
         ]
         for what, used in [*ends, *((f"where: '{condition}'", condition) for condition in self.where)]:
             if missing := sorted(used.names - all_sizes):
-                raise _unknown(what, missing[0], all_sizes, all_sizes)
+                raise unknown_size(what, missing[0], all_sizes, all_sizes)
 
 
 def holds(condition: Expression, sizes: Mapping[str, int]) -> bool:
@@ -95,17 +95,15 @@ def _operand(end: Expression) -> str:
     return str(end) if str(end).isidentifier() or end.constant is not None else f"({end})"
 
 
-def _unknown(what: str, name: str, expected: set[str], known: set[str]) -> DeclarationError:
-    return DeclarationError(
-        what,
-        expected=f"sizes among {', '.join(sorted(expected)) or 'none'}",
-        got=f"'{name}'",
-        next_step=(
-            f"'{name}' is derived: constrain it with where=['{name} ...']"
-            if name in known
-            else f"Pass it as a parameter ({name}=i32) or list it in sizes="
-        ),
-    )
+def unknown_size(what: str, name: str, expected: set[str], known: set[str]) -> DeclarationError:
+    """Return the error of `name` where one of the `expected` sizes should stand; `known` are all sizes."""
+    advice = f"ass it as a parameter ({name}=i32) or list it in sizes="
+    hint = did_you_mean(name, expected)
+    next_step = f"P{advice}" if hint is None else f"{hint} Otherwise p{advice}"
+    if name in known:
+        next_step = f"'{name}' is derived: constrain it with where=['{name} ...']"
+    listed = ", ".join(sorted(expected)) or "none"
+    return DeclarationError(what, expected=f"sizes among {listed}", got=f"'{name}'", next_step=next_step)
 
 
 def _items(what: str, given: Mapping[str, object] | None) -> list[tuple[str, object]]:
@@ -160,4 +158,18 @@ def _where(conditions: Iterable[str]) -> tuple[Expression, ...]:
             got=repr(conditions),
             next_step=f"Write where=[{conditions!r}]",
         )
-    return tuple(expressions.parse(condition) for condition in conditions)
+    return tuple(_condition(f"where[{number}]", condition) for number, condition in enumerate(conditions))
+
+
+def _condition(what: str, written: object) -> Expression:
+    if not isinstance(written, str):
+        raise DeclarationError(what, expected="a condition such as 'n % 4 == 0'", got=repr(written))
+    condition = expressions.parse(written)
+    if not condition.is_condition:
+        raise DeclarationError(
+            what,
+            expected="a comparison, or several with and, or, not",
+            got=repr(written),
+            next_step="Compare it: 'n % 4 == 0', 'n > 0'",
+        )
+    return condition

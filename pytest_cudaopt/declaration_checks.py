@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_cudaopt import instances
 from pytest_cudaopt.cases import RESERVED, Case, require_sizes
-from pytest_cudaopt.contract import Contract
+from pytest_cudaopt.contract import Contract, unknown_size
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.draw_sizes import contradiction
 from pytest_cudaopt.errors import DeclarationError, ExpressionError, did_you_mean
@@ -24,7 +24,7 @@ def require_sound(declared: Kernel, written: tuple[Case, ...]) -> None:
         raise DeclarationError("parameters", expected="at least one Out or InOut", got="none")
     _require_cases(declared, written)
     declared.contract.require_known(declared.sizes, dict(declared.derived))
-    _require_kept(declared)
+    _require_kept(declared, written)
 
 
 def _require_names(declared: Kernel) -> None:
@@ -76,9 +76,17 @@ def _require_cases(declared: Kernel, written: tuple[Case, ...]) -> None:
         require_sizes(f"cases[{number}]", one, dict.fromkeys(declared.sizes))
         _require_absent_allowed(f"cases[{number}]", one, declared.parameters)
         _require_new(f"cases[{number}]", one, written[:number])
-    for number, one in enumerate(declared.cases):
-        _require_tolerances(declared, number)
-        _require_new("cases", one, declared.cases[:number])
+    for number, one in _numbered(declared, written):
+        _require_tolerances(declared, number, one)
+    for position, one in enumerate(declared.cases):
+        _require_new("cases", one, declared.cases[:position])
+
+
+def _numbered(declared: Kernel, written: tuple[Case, ...]) -> Iterator[tuple[int, Case]]:
+    """Yield every case with the number of the written one it comes from."""
+    for number, one in enumerate(written):
+        for typed in instances.with_types((one,), declared.types):
+            yield number, typed
 
 
 def _require_new(what: str, one: Case, others: tuple[Case, ...]) -> None:
@@ -100,9 +108,8 @@ def _require_known_tolerances(declared: Kernel, known: set[str]) -> None:
                 _require_known(f"{name}{whose}: '{bound}'", bound, known)
 
 
-def _require_tolerances(declared: Kernel, number: int) -> None:
+def _require_tolerances(declared: Kernel, number: int, one: Case) -> None:
     """Refuse a case at which a derived size or a tolerance is no number, or fits no dtype it chooses."""
-    one = declared.cases[number]
     for parameter in declared.at(one).outputs:
         try:
             require_fitting(parameter.dtype, parameter.judging.tolerance)
@@ -117,11 +124,11 @@ def _require_tolerances(declared: Kernel, number: int) -> None:
             ) from error
 
 
-def _require_kept(declared: Kernel) -> None:
+def _require_kept(declared: Kernel, written: tuple[Case, ...]) -> None:
     """Refuse cases outside the contract, and a contract that nothing can keep."""
     if declared.contract == Contract():
         return
-    for number, one in enumerate(declared.cases):
+    for number, one in _numbered(declared, written):
         broken = declared.contract.violation(declared.all_sizes(one))
         if broken is None:
             continue
@@ -178,12 +185,7 @@ def _require_absent_allowed(what: str, one: Case, parameters: tuple[Parameter, .
 
 def _require_known(what: str, expression: Expression | FloatExpression, known: set[str]) -> None:
     if unknown := sorted(expression.names - known):
-        raise DeclarationError(
-            what,
-            expected=f"sizes among {', '.join(sorted(known)) or 'none'}",
-            got=f"'{unknown[0]}'",
-            next_step=f"Pass it as a parameter ({unknown[0]}=i32) or list it in sizes=",
-        )
+        raise unknown_size(what, unknown[0], known, known)
 
 
 def _case_hint(declared: Kernel) -> str:

@@ -74,7 +74,8 @@ def kernel(
     `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least
     and most that is drawn of a size (without it from 1 to twice its largest case); cases keep to them too.
     """
-    called_at = place_in(sys._getframe(1))
+    caller = sys._getframe(1)
+    called_at = place_in(caller)
     require_source(source, called_at)
 
     def declare(function: Callable[..., Any]) -> Kernel:
@@ -82,11 +83,12 @@ def kernel(
         at = place_of(function)
         try:
             require_no_unknown(unknown, _keywords())
+            _require_new_name(function.__name__, caller.f_locals, at)
             kernel_types = instances.declared_types(types)
             parameters = declared_parameters(function)
             if reference is None:
                 require_members_taken(function, parameters)
-            names = _sizes(parameters, tuple(sizes))
+            names = _sizes(parameters, _texts("sizes=", sizes, "['pad']"))
             derived = tuple((name, expressions.parse(text)) for name, text in (derive or {}).items())
             written = _cases(cases)
             declared = Kernel(
@@ -101,8 +103,8 @@ def kernel(
                 tolerance=Tolerance.of(rtol, atol),
                 reference=function if reference is None else _reference(reference, function, at),
                 launch=None if launch is None else LaunchRule.parse(launch),
-                defines=macros.checked(defines or {}),
-                options=tuple(options),
+                defines=_defines(defines),
+                options=_texts("options=", options, "['--use_fast_math']"),
                 work=work or Work(),
                 doc=inspect.getdoc(function) or "",
                 types=kernel_types,
@@ -128,6 +130,18 @@ def kernel(
     return declare
 
 
+def _require_new_name(name: str, known: Mapping[str, object], at: SourceLocation) -> None:
+    """Refuse a second kernel of a name: Python would forget the first one, and nobody would check it."""
+    first = known.get(name)
+    if type(first) is Kernel and first.location.file == at.file and first.location.line != at.line:
+        raise DeclarationError(
+            "declaration",
+            expected="a name that no other kernel of the module has",
+            got=f"one of line {first.location.line} again",
+            next_step=f"Rename the function and write entry='{first.entry}'",
+        )
+
+
 def _keywords() -> list[str]:
     parameters = inspect.signature(kernel).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
@@ -138,12 +152,14 @@ def _cases(cases: object) -> tuple[Case, ...]:
         raise DeclarationError(
             "cases=", expected="a list of case(...)", got=str(cases), next_step=f"Write cases=[{cases}]"
         )
-    # `product(...)` is a list in the list.
-    listed = tuple(one for part in cases for one in (part if isinstance(part, list | tuple) else (part,)))
-    for number, one in enumerate(listed):
-        if not isinstance(one, Case):
-            raise DeclarationError(f"cases[{number}]", expected="a case(...)", got=repr(one))
-    return listed
+    listed: list[Case] = []
+    for number, part in enumerate(cases):
+        # `product(...)` is a list in the list.
+        for one in part if isinstance(part, list | tuple) else (part,):
+            if not isinstance(one, Case):
+                raise DeclarationError(f"cases[{number}]", expected="a case(...)", got=repr(one))
+            listed.append(one)
+    return tuple(listed)
 
 
 def _sizes(parameters: tuple[Parameter, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
@@ -169,10 +185,24 @@ def _include(include: Iterable[str], folder: Path) -> tuple[Path, ...]:
 
 
 def _texts(what: str, texts: Iterable[str], example: str) -> tuple[str, ...]:
-    listed = None if isinstance(texts, str) else tuple(texts)
+    listed = None if isinstance(texts, str) or not isinstance(texts, Iterable) else tuple(texts)
     if listed is None or not all(isinstance(text, str) and text for text in listed):
-        raise DeclarationError(what, expected=f"a list such as {example}", got=repr(texts))
+        hint = f"Write {what}[{texts!r}]" if texts and isinstance(texts, str) else None
+        raise DeclarationError(what, expected=f"a list such as {example}", got=repr(texts), next_step=hint)
     return listed
+
+
+def _defines(defines: object) -> macros.Macros:
+    if defines is None:
+        return ()
+    if not isinstance(defines, Mapping):
+        raise DeclarationError(
+            "defines=",
+            expected="a dictionary from macro to text or number",
+            got=repr(defines),
+            next_step="Write defines={'NAME': 1}",
+        )
+    return macros.checked(defines)
 
 
 def _accept(given: object) -> Callable[..., Any] | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import FrozenInstanceError, dataclass, field
+from dataclasses import FrozenInstanceError, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.reference_source import Reference, ReferenceSource
 from pytest_cudaopt.tolerance import Tolerance
+
+# Outside of comments of a line.
+_A_KERNEL = re.compile(r"^(?!\s*//).*\b__global__\b", re.MULTILINE)
 
 
 @dataclass(eq=False)
@@ -87,6 +91,24 @@ class Kernel:
     def ids_of(self, cases: Iterable[Case]) -> tuple[str, ...]:
         """Name cases as the declared ones are named: dtypes first, where more than one is possible."""
         return case_ids(cases, {name for name, dtypes in self.types if len(dtypes) > 1})
+
+    @property
+    def reference_kernel(self) -> Kernel | None:
+        """The reference as a kernel of the same declaration, with its own source and launch rule.
+
+        None if the reference is a function.
+        """
+        source = self.reference
+        if not isinstance(source, ReferenceSource):
+            return None
+        # Its own name, which may be that of its region in the file.
+        return replace(self, name=source.kernel_name, source=source.source, entry=source.entry, launch=None)
+
+    @property
+    def is_reference(self) -> bool:
+        """True for a `reference_kernel`."""
+        named = self.reference
+        return isinstance(named, ReferenceSource) and named == ReferenceSource(self.source, self.entry)
 
     @property
     def measured_cases(self) -> tuple[Case, ...]:
@@ -159,11 +181,29 @@ class Kernel:
             ) from error
 
     def start(self) -> Candidate:
-        """Return the starting candidate: the file as it is, each tunable at its first value.
+        """Return the starting candidate: the file, or its region of the kernel's, as it is.
 
-        Raises SourceError for a missing file or unreadable directives, and if no launch rule is given.
+        Each tunable has its first value. Raises SourceError for a missing file or unreadable directives, and
+        unless it is clear which launch rule is the kernel's.
         """
-        return self.candidate(self.read_source(), self.source)
+        source = self.read_source()
+        self._require_one_rule(source)
+        return self.candidate(source, self.source)
+
+    def _require_one_rule(self, source: str) -> None:
+        """Refuse a file's rule beside `launch=` where it may be that of another kernel in the file."""
+        own = self._own_region(source, self.source)
+        rule = directives.read(own, str(self.source)).rule
+        if self.launch is None or rule in (None, self.launch) or len(_A_KERNEL.findall(own)) < 2:
+            return
+        raise SourceError(
+            f"launch rule of kernel '{self.name}'",
+            expected="one",
+            got=f"launch= and the '@launch' line of {self.source.name}, which has several kernels",
+            next_step="Remove one, or put each kernel with its own @launch between "
+            f"'// @cudaopt begin {self.name}' and '// @cudaopt end'",
+            at=self.location,
+        )
 
     def candidate(self, source: str, file: Path) -> Candidate:
         """Return what `source` is as a candidate, each tunable at its first value; `file` names it.
@@ -211,7 +251,8 @@ class Kernel:
             raise SourceError(
                 f"kernel '{self.name}'",
                 expected="a launch rule",
-                got=f"no '// @launch' line in {file.name} and no launch=",
+                got=f"no '// @launch' line in {file.name}"
+                + (", and launch= is for the kernel alone" if self.is_reference else " and no launch="),
                 next_step="Add a line like: // @launch grid=(cdiv(n, 256)) block=(256)",
                 at=self.location,
             )

@@ -13,10 +13,11 @@ _CONTEXT_LINES = 2
 
 @dataclass(frozen=True)
 class CompiledSource:
-    """The text that was compiled and the path to show for it."""
+    """The text that was compiled and the path to show for it; its headers are named from `folder`."""
 
     candidate: Candidate
     path: str
+    folder: str
 
     def owns(self, file: str | None) -> bool:
         """True for the kernel's own file, false for a header."""
@@ -26,7 +27,7 @@ class CompiledSource:
         """Return the place as a person finds it."""
         shown = self.path if self.owns(file) else file
         if file in self.candidate.headers:
-            shown = os.path.normpath(Path(self.path).parent / file)
+            shown = os.path.normpath(Path(self.folder) / file)
         return f"{shown}:{line}{f':{column}' if column else ''}"
 
     def excerpt(self, file: str | None, line: int | None, column: int = 0) -> list[str]:

@@ -105,6 +105,11 @@ class Expression:
             return None
         return self._tree.operator, tuple(Expression(_text(one), one) for one in self._tree.operands)
 
+    @property
+    def is_condition(self) -> bool:
+        """True for a comparison, and for `and`, `or`, `not` or `where(...)` of conditions."""
+        return _is_condition(self._tree)
+
     def evaluate(self, values: Mapping[str, int]) -> int:
         """Return the value; raise ExpressionError for a missing name or a division by zero."""
         try:
@@ -293,6 +298,16 @@ def _names(node: _Node) -> set[str]:
     if isinstance(node, _Operation):
         return set().union(*(_names(operand) for operand in node.operands))
     return set()
+
+
+def _is_condition(node: _Node) -> bool:
+    if not isinstance(node, _Operation):
+        return False
+    if node.operator in ("and", "or", "not"):
+        return all(map(_is_condition, node.operands))
+    if node.operator == "where":
+        return all(map(_is_condition, node.operands[1:]))
+    return node.operator in _COMPARISONS
 
 
 def _text(node: _Node) -> str:

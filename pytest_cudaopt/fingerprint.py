@@ -22,6 +22,7 @@ import numpy as np
 
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.parameters import Marker
+from pytest_cudaopt.structs import StructMarker
 
 # Their functions give the same results in the same release.
 _PURE_LIBRARIES = frozenset(
@@ -132,7 +133,8 @@ class _Fingerprint:
         self._add_code(function.__code__, function)
         given = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
         # A declaration's markers are no values: whoever calls it hands over arguments.
-        self._add_all("defaults", [one for one in given if not isinstance(one, Marker | DType)])
+        values = [one for one in given if not isinstance(one, Marker | StructMarker | DType)]
+        self._add_all("defaults", values)
         try:
             self._add_all("closure", [cell.cell_contents for cell in function.__closure__ or ()])
         except ValueError:

@@ -108,7 +108,8 @@ def _parse_text(text: str) -> FloatExpression:
 
 def _tree(node: ast.expr, what: str) -> _Node:
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return _number(ast.unparse(node), what)
+        # From the text: an integer beyond all floats becomes infinity, which is refused with its sizes.
+        return float(ast.unparse(node))
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
@@ -118,13 +119,6 @@ def _tree(node: ast.expr, what: str) -> _Node:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords and node.args:
         return _call(node.func.id, node.args, what)
     raise ExpressionError(what, expected=_GRAMMAR, got=f"'{ast.unparse(node)}'")
-
-
-def _number(text: str, what: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ExpressionError(what, expected="numbers a float can hold", got=f"'{text}'") from None
 
 
 def _call(name: str, arguments: list[ast.expr], what: str) -> _Node:

@@ -22,10 +22,13 @@ from pytest_cudaopt.errors import CudaoptError, DeclarationError, ExpressionErro
 from pytest_cudaopt.evaluation import Evaluation, Plan, Status
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.pipeline import checker
+from pytest_cudaopt.values import WrongArray
 
 # hypothesis likes to draw numbers that it found in the modules that happen to be loaded: another selection of
 # tests would draw other ones. Nobody writes numbers this large.
 _FAR_FROM_ANY_CONSTANT = 1 << 80
+# What no other sizes mend.
+_WHATEVER_SIZES = (NotImplementedError, TypeError, NameError, AttributeError, ImportError, WrongArray)
 # Cases judged to make a failing one smaller.
 _MOST_SHRUNK = 80
 
@@ -35,12 +38,14 @@ class Fuzzed:
     """What came of it: how many cases were judged, and the smallest that failed or was not judged, if any.
 
     `discarded` counts draws that say nothing of the kernel: a reference that raises, a launch that its rule
-    or the device does not allow; `why` is the first reason.
+    or the device does not allow; `why` is the first reason, and `whatever_sizes` says that every one was a
+    fault of the declaration, which no sizes mend.
     """
 
     judged: int
     discarded: int = 0
     why: str = ""
+    whatever_sizes: bool = False
     failed: tuple[Case, Evaluation] | None = None
 
     @property
@@ -52,13 +57,30 @@ class Fuzzed:
 
 def all_discarded(kernel: Kernel, fuzzed: Fuzzed) -> DeclarationError:
     """Return the error of a kernel whose every draw was discarded: nothing was judged."""
+    if fuzzed.whatever_sizes:
+        expected = "a reference and values= that work"
+        got = f"{fuzzed.discarded} draws, none of which works; the first {fuzzed.why}"
+        next_step = "Mend that: whatever the sizes drawn, it failed"
+    else:
+        expected = "sizes that its reference, its values and its launch rule accept"
+        got = f"{fuzzed.discarded} draws, none of them such; the first {fuzzed.why}"
+        next_step = "Say with domain=, where= or choices= which sizes the kernel is for"
     return DeclarationError(
         f"kernel '{kernel.name}', fuzzing",
-        expected="sizes that its reference, its values and its launch rule accept",
-        got=f"{fuzzed.discarded} draws, none of them such; the first {fuzzed.why}",
-        next_step="Say with domain=, where= or choices= which sizes the kernel is for",
+        expected=expected,
+        got=got,
+        next_step=next_step,
         at=kernel.location,
     )
+
+
+def _is_whatever_sizes(error: BaseException) -> bool:
+    """Whether `error` goes back to a mistake that has nothing to do with the sizes drawn."""
+    cause: BaseException | None = error
+    # Ours say where; what they were raised from says what it is.
+    while isinstance(cause, CudaoptError) and not isinstance(cause, WrongArray):
+        cause = cause.__cause__
+    return isinstance(cause, _WHATEVER_SIZES)
 
 
 def fuzz(
@@ -75,7 +97,7 @@ def fuzz(
 
 
 def declared_seed(kernel: Kernel) -> int:
-    """Return a seed that depends on what is declared, and on nothing else."""
+    """Return a seed that follows from the name, parameters, cases, choices and conditions alone."""
     parameters = [(p.name, str(p.role), str(p.dtype), [str(e) for e in p.shape]) for p in kernel.parameters]
     contract = kernel.contract
     text = repr(
@@ -91,6 +113,8 @@ class _Fuzzer:
     check: Callable[[Case], Evaluation]
     evaluations: dict[Case, Evaluation] = field(default_factory=dict)
     discarded: dict[Case, str] = field(default_factory=dict)
+    # Whether each of them was, whatever its sizes.
+    mistaken: list[bool] = field(default_factory=list)
     failed: tuple[Case, Evaluation] | None = None
     error: CudaoptError | None = None
     shrunk: int = 0
@@ -102,6 +126,7 @@ class _Fuzzer:
             judged=len(self.evaluations),
             discarded=len(self.discarded),
             why=next(iter(self.discarded.values()), ""),
+            whatever_sizes=bool(self.mistaken) and all(self.mistaken),
             failed=self.failed or next(unjudged, None),
         )
 
@@ -146,7 +171,9 @@ class _Fuzzer:
             evaluation = self.check(case)
         except (ReferenceRaised, DeclarationError, ExpressionError) as error:
             got = (error.got or "").splitlines()
-            self.discarded[case] = f"at {case}: {error.what}: {got[0] if got else error.expected}"
+            self._discard(
+                case, f"{error.what}: {got[0] if got else error.expected}", _is_whatever_sizes(error)
+            )
         except CudaoptError as error:
             self.error = error
         else:
@@ -154,7 +181,11 @@ class _Fuzzer:
             if why is None:
                 self.evaluations[case] = evaluation
             else:
-                self.discarded[case] = f"at {case}: {why}"
+                self._discard(case, why, False)
+
+    def _discard(self, case: Case, why: str, is_mistaken: bool) -> None:
+        self.discarded[case] = f"at {case}: {why}"
+        self.mistaken.append(is_mistaken)
 
 
 class _Failed(Exception):

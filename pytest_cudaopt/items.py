@@ -82,11 +82,16 @@ def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
         relative_error=settings.relative_error,
     )
     candidate = work.kernel.start()
-    evaluation = evaluate(work.kernel, candidate, plan, device)
     row = work.row.on(device)
+    if (work.kernel_id, work.case_id) in session.failed_checks:
+        # How fast something wrong is says nothing.
+        return Finished(replace(row, status="not timed"), not_judged=f"check-{work.case_id} failed")
+    evaluation = evaluate(work.kernel, candidate, plan, device)
     if evaluation.status is Status.NOT_JUDGED:
         return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
     if not evaluation.accepted:
+        if evaluation.outcomes:
+            session.failed_checks.add((work.kernel_id, work.case_id))
         failure = report.describe_evaluation(work.kernel, candidate, evaluation, session.root)
         return _failed(row, failure)
     done = achieved_by_case(work.kernel, evaluation, known_peaks(device))

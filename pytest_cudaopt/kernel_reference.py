@@ -17,7 +17,6 @@ from pytest_cudaopt.finding import NOT_JUDGED, Finding
 from pytest_cudaopt.outputs import Outputs, empty_outputs, output_files, pattern_at, read_outputs
 from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.protocol import Load, Read, ReadGuards, Step
-from pytest_cudaopt.reference_source import ReferenceSource
 from pytest_cudaopt.run import configure
 from pytest_cudaopt.stray import stray_write
 from pytest_cudaopt.unwritten import settle
@@ -36,7 +35,9 @@ def run_reference(prepared: PreparedCase, device: Device) -> Expectation:
     for whatever is wrong with it.
     """
     kernel, arguments = prepared.kernel, prepared.arguments
-    reference = _as_kernel(kernel)
+    reference = kernel.reference_kernel
+    if reference is None:
+        raise TypeError(f"the reference of kernel '{kernel.name}' is no kernel")
     with_reference = replace(prepared, kernel=reference)
     compiled, launch = _compiled(kernel, with_reference, device)
     if launch.is_empty:
@@ -53,15 +54,6 @@ def run_reference(prepared: PreparedCase, device: Device) -> Expectation:
     second = _launch(kernel, with_reference, compiled, launch, device, dict.fromkeys(poisons, FINITE_POISON))
     masks = {name: mask & pattern_at(second[name], FINITE_POISON) for name, mask in holding.items()}
     return read_only(arguments, *settle(kernel, arguments, first, masks))
-
-
-def _as_kernel(kernel: Kernel) -> Kernel:
-    """Return the reference as a kernel of the same declaration, but for its own source and launch rule."""
-    source = kernel.reference
-    if not isinstance(source, ReferenceSource):
-        raise TypeError(f"the reference of kernel '{kernel.name}' is no kernel")
-    # Its own name, which may be that of its region in the file.
-    return replace(kernel, name=source.kernel_name, source=source.source, entry=source.entry, launch=None)
 
 
 def _compiled(kernel: Kernel, prepared: PreparedCase, device: Device) -> tuple[Compiled, LaunchConfiguration]:

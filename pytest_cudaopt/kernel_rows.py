@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +17,13 @@ from pytest_cudaopt.protocol import Load
 
 # Folders pytest does not collect from, and ours.
 _SKIPPED = frozenset({"_darcs", "build", "CVS", "dist", "node_modules", "venv", "results"})
+_FROM_GOOD_TO_BAD = (State.FOUND, State.ABSENT, State.MISSING)
+# Makes a kernel that of its project, by the module that declares it.
+Placed = Callable[[Kernel, Path], Kernel]
 
 
-def examine_kernels(paths: Sequence[Path], base: Path, timeout_s: float) -> list[Row]:
-    """Compile every kernel of the test modules at `paths`, or of all below `base`.
+def examine_kernels(paths: Sequence[Path], base: Path, placed: Placed, timeout_s: float) -> list[Row]:
+    """Compile every kernel of the test modules at `paths`, or of all below `base`, and their references.
 
     Raises DeclarationError for a path that does not exist or without a test module, and EnvironmentFault if
     nothing can be compiled here.
@@ -29,7 +32,7 @@ def examine_kernels(paths: Sequence[Path], base: Path, timeout_s: float) -> list
     rows: list[Row] = []
     with open_device("sim") as device:
         for module in dict.fromkeys(modules):
-            rows += _module_rows(module, _shown(module, base), device, timeout_s)
+            rows += _module_rows(module, _shown(module, base), placed, device, timeout_s)
     if not rows:
         raise DeclarationError(
             "--kernels", expected="test modules with a @kernel", got=f"none in {len(modules)} test modules"
@@ -50,23 +53,40 @@ def _is_skipped(folder: Path) -> bool:
     return any(name in _SKIPPED or name.startswith(".") or name.endswith(".egg") for name in folder.parts)
 
 
-def _module_rows(module: Path, shown: str, device: Device, timeout_s: float) -> Iterator[Row]:
+def _module_rows(module: Path, shown: str, placed: Placed, device: Device, timeout_s: float) -> Iterator[Row]:
     try:
         kernels = kernels_in(module)
     except CudaoptError as error:
         yield _failed(shown, str(error))
         return
     for name, kernel in kernels.items():
-        yield _kernel_row(f"{shown}::{name}", kernel, device, timeout_s)
+        yield _kernel_row(f"{shown}::{name}", kernel, lambda one: placed(one, module), device, timeout_s)
 
 
-def _kernel_row(what: str, kernel: Kernel, device: Device, timeout_s: float) -> Row:
+def _kernel_row(
+    what: str, kernel: Kernel, place: Callable[[Kernel], Kernel], device: Device, timeout_s: float
+) -> Row:
+    """Return the kernel's row, or that of the kernel that is its reference where that is worse."""
     try:
-        compiled = compile_candidate(kernel, kernel.start(), device, Budget(timeout_s))
+        kernel = place(kernel)
+        rows = [_source_row(what, kernel, device, timeout_s)]
+        if (reference := kernel.reference_kernel) is not None:
+            row = _source_row(what, reference, device, timeout_s)
+            rows.append(replace(row, detail=f"reference {kernel.reference}: {row.detail}"))
     except EnvironmentFault:
         raise
     except CudaoptError as error:
         return _failed(what, str(error))
+    # The first of several that are equally bad.
+    return max(rows, key=lambda row: _FROM_GOOD_TO_BAD.index(row.state))
+
+
+def _source_row(what: str, kernel: Kernel, device: Device, timeout_s: float) -> Row:
+    try:
+        candidate = kernel.start()
+    except CudaoptError as error:
+        return _failed(what, str(error))
+    compiled = compile_candidate(kernel, candidate, device, Budget(timeout_s))
     if isinstance(compiled, CompileFailure):
         first = next((d for d in compiled.diagnostics if d.severity == "error"), None)
         return _failed(what, f"does not compile: {first or compiled.finding.message}")

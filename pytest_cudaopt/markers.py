@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Never
 
 from pytest_cudaopt import expressions
 from pytest_cudaopt.dtypes import DType, TypeName
-from pytest_cudaopt.errors import DeclarationError
+from pytest_cudaopt.errors import DeclarationError, did_you_mean
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.parameters import ORACLES, Marker, Role
 from pytest_cudaopt.tolerance import STRICT, Bound, Judging, Tolerance, require_judgeable
@@ -20,6 +23,7 @@ def In(
     oracle: str = "float64",
     strides: tuple[str | int, ...] | None = None,
     optional: bool = False,
+    **unknown: Never,
 ) -> Marker:
     """Mark an array the kernel only reads; `shape` holds sizes, numbers or expressions.
 
@@ -28,6 +32,7 @@ def In(
     the next in each dimension (default: C order, without gaps); one of 0 repeats the same elements.
     `optional`: a case may pass a null pointer by `NAME=None`.
     """
+    _require_no_unknown(In, unknown)
     return _array(Role.IN, dtype, shape, values=values, oracle=oracle, strides=strides, optional=optional)
 
 
@@ -42,6 +47,7 @@ def Out(
     oracle: str = "float64",
     strides: tuple[str | int, ...] | None = None,
     optional: bool = False,
+    **unknown: Never,
 ) -> Marker:
     """Mark an array the kernel writes completely; `exact` compares bit for bit.
 
@@ -50,6 +56,7 @@ def Out(
     must be "kept" as it was, or may be "any". `strides` and `optional` are those of `In`; what lies between
     the elements must stay as it was.
     """
+    _require_no_unknown(Out, unknown)
     tolerance = Tolerance.of(rtol, atol, ulp)
     judging = require_judgeable(dtype, exact, tolerance, unwritten, is_written_whole=True)
     return _array(
@@ -76,8 +83,10 @@ def InOut(
     oracle: str = "float64",
     strides: tuple[str | int, ...] | None = None,
     optional: bool = False,
+    **unknown: Never,
 ) -> Marker:
     """Mark an array the kernel reads and updates; judged as an Out is."""
+    _require_no_unknown(InOut, unknown)
     tolerance = Tolerance.of(rtol, atol, ulp)
     judging = require_judgeable(dtype, exact, tolerance, unwritten, is_written_whole=False)
     return _array(
@@ -93,8 +102,9 @@ def InOut(
     )
 
 
-def Scratch(dtype: DType | str, *shape: str | int) -> Marker:
+def Scratch(dtype: DType | str, *shape: str | int, **unknown: Never) -> Marker:
     """Mark an array the kernel may use as it likes; it starts poisoned and is never compared."""
+    _require_no_unknown(Scratch, unknown)
     return _array(Role.SCRATCH, dtype, shape)
 
 
@@ -103,12 +113,14 @@ def Constant(
     *shape: str | int,
     symbol: str | None = None,
     values: ValueSource | ValueCallable | None = None,
+    **unknown: Never,
 ) -> Marker:
     """Mark a `__constant__` or `__device__` variable of the source, which is written before each launch.
 
     `symbol` is its name in C++, such as `ns::taps`; by default that of the parameter. It is no parameter of
     the kernel, and has exactly the elements of `shape`.
     """
+    _require_no_unknown(Constant, unknown)
     if symbol is not None and not (isinstance(symbol, str) and symbol.strip()):
         raise DeclarationError("Constant(symbol=)", expected="the variable's name", got=repr(symbol))
     return replace(_array(Role.IN, dtype, shape, values=values), symbol=symbol or "")
@@ -120,11 +132,13 @@ def Scalar(
     *,
     values: ValueSource | ValueCallable | None = None,
     derive: str | None = None,
+    **unknown: Never,
 ) -> Marker:
     """Mark a scalar: a fixed number, an expression over sizes, drawn `values`, or else a size.
 
     `derive="cols + pad"` says the same as the text alone.
     """
+    _require_no_unknown(Scalar, unknown)
     dtype = _dtype("Scalar", dtype)
     if derive is not None:
         if value is not None:
@@ -145,6 +159,19 @@ def Scalar(
         value=expressions.parse(value) if isinstance(value, str) else value,
         values=None if values is None else as_source(values),
     )
+
+
+def _require_no_unknown(marker: Callable[..., Marker], unknown: Mapping[str, object]) -> None:
+    """Raise DeclarationError for a keyword that `marker` does not have."""
+    taken = inspect.signature(marker).parameters.values()
+    keywords = [one.name for one in taken if one.kind is one.KEYWORD_ONLY]
+    for name in unknown:
+        raise DeclarationError(
+            f"{marker.__name__}({name}=)",
+            expected=f"one of {', '.join(keywords)}" if keywords else "no keyword",
+            got=f"'{name}'",
+            next_step=did_you_mean(name, keywords),
+        )
 
 
 def _array(

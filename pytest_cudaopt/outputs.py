@@ -27,13 +27,13 @@ def output_files(
     """Return a scratch file for each output, of this request only."""
     return {
         parameter.name: device.scratch / f"{request.nonce}-{parameter.name}{suffix}.bin"
-        for parameter in _written(prepared)
+        for parameter in prepared.arguments.outputs
     }
 
 
 def read_outputs(files: Mapping[str, Path], prepared: PreparedCase) -> Outputs:
     """Return the arrays in `files`; raise HarnessError for one that is not of its parameter's shape."""
-    return {p.name: _read(files[p.name], p, prepared) for p in _written(prepared)}
+    return {p.name: _read(files[p.name], p, prepared) for p in prepared.arguments.outputs}
 
 
 def read_changed(
@@ -42,9 +42,9 @@ def read_changed(
     """Return `first` with the arrays that `changed` names as they are in `files`; None if it names none."""
     if not changed:
         return None
-    written = _written(prepared)
     return {
-        p.name: _read(files[p.name], p, prepared) if p.name in changed else first[p.name] for p in written
+        p.name: _read(files[p.name], p, prepared) if p.name in changed else first[p.name]
+        for p in prepared.arguments.outputs
     }
 
 
@@ -53,7 +53,7 @@ def empty_outputs(prepared: PreparedCase) -> Outputs:
     import numpy as np
 
     shapes = prepared.arguments.shapes
-    return {p.name: np.empty(shapes[p.name], dtype=p.dtype.numpy) for p in _written(prepared)}
+    return {p.name: np.empty(shapes[p.name], dtype=p.dtype.numpy) for p in prepared.arguments.outputs}
 
 
 def pattern_at(array: NDArray[Any], pattern: str) -> NDArray[np.bool_]:
@@ -65,10 +65,6 @@ def pattern_at(array: NDArray[Any], pattern: str) -> NDArray[np.bool_]:
     raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, size)
     holds: NDArray[np.bool_] = (raw == element).all(axis=1).reshape(array.shape)
     return holds
-
-
-def _written(prepared: PreparedCase) -> list[Parameter]:
-    return list(prepared.outputs)
 
 
 def _read(file: Path, parameter: Parameter, prepared: PreparedCase) -> NDArray[Any]:

@@ -54,11 +54,6 @@ class PreparedCase:
         """The kernel's parameters without arrays that are absent from the case."""
         return tuple(p for p in self.instance.parameters if p.name not in self.case.absent)
 
-    @property
-    def outputs(self) -> tuple[Parameter, ...]:
-        """The arrays that the case compares."""
-        return tuple(parameter for parameter in self.present if parameter.is_output)
-
     @cached_property
     def instance(self) -> Instance:
         """The kernel's entry and parameters at the case."""
@@ -80,17 +75,17 @@ class PreparedCase:
     @property
     def output_elements(self) -> int:
         """Elements over all outputs; 0 means there is nothing to compute."""
-        return sum(math.prod(self.arguments.shapes[output.name]) for output in self.outputs)
+        return sum(math.prod(self.arguments.shapes[output.name]) for output in self.arguments.outputs)
 
     @property
     def held_bytes(self) -> int:
         """Memory the case takes at most: arrays, files, and float64 expectations."""
         shapes = self.arguments.shapes
-        inputs = sum(array.nbytes for array in self.arguments.arrays.values())
         expected = sum(
-            math.prod(shapes[parameter.name]) * parameter.oracle_dtype.itemsize for parameter in self.outputs
+            math.prod(shapes[output.name]) * output.oracle_dtype.itemsize for output in self.arguments.outputs
         )
-        return 2 * inputs + expected + (self._drawn.held_bytes if self._drawn is not None else 0)
+        drawn = 0 if self._drawn is None else self._drawn.held_bytes
+        return 2 * self.arguments.input_bytes + expected + drawn
 
     def remove_files(self) -> None:
         """Remove what was written for the case."""

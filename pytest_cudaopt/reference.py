@@ -24,11 +24,12 @@ _WHAT = "reference"
 
 
 def compute_expected(kernel: Kernel, arguments: Arguments) -> Expectation:
-    """Run the reference and return each Out and InOut array: float64 for floats, else the stored dtype.
+    """Run the reference and return what it says of each Out and InOut array.
 
-    The reference gets read-only inputs (floats as float64 copies) and writable outputs; it may also return
-    the outputs, as one array, a tuple in parameter order, or a mapping. An element it leaves unwritten
-    is found by filling outputs twice with different values. Raises ReferenceFault at the declaration.
+    It gets read-only inputs and writable outputs, and may return outputs instead: as one array, a tuple in
+    parameter order, or a mapping. Floats are float64 both ways, with `oracle="stored"` and all else in the
+    stored dtype. Elements it leaves unwritten are found by filling outputs twice with different values, and
+    marked in the Expectation where the declaration allows them. Raises ReferenceFault at the declaration.
     """
     first = _run(kernel, arguments, fill=0)
     suspicious = [

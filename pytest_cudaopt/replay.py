@@ -55,7 +55,7 @@ def write_replay(
     name = _file_name(case_id)
     base = base_request(prepared, compiled, "replay", device, budget)
     step = launch_step(prepared, compiled, launch)
-    outputs = [parameter.name for parameter in prepared.outputs]
+    outputs = [parameter.name for parameter in prepared.arguments.outputs]
     files, again = (
         {output: f"{name}.{_NONCE}-{output}{suffix}.bin" for output in outputs} for suffix in ("", AGAIN)
     )

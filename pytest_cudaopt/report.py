@@ -114,23 +114,29 @@ def describe_error(error: CudaoptError, base: Path) -> Failure:
     return Failure(kind, error.what, tuple(details), error.at, _brief(error))
 
 
-def describe_evaluation(kernel: Kernel, candidate: Candidate, evaluation: Evaluation, base: Path) -> Failure:
-    """Return the failure a rejected evaluation stands for, with excerpts of the candidate's source."""
-    source = CompiledSource(candidate, shown_path(kernel.source, base))
+def describe_evaluation(
+    kernel: Kernel, candidate: Candidate, evaluation: Evaluation, base: Path, file: Path | None = None
+) -> Failure:
+    """Return the failure a rejected evaluation stands for, with excerpts of the candidate's source.
+
+    The candidate is from `file`, by default the kernel's own.
+    """
+    file = file or kernel.source
+    source = CompiledSource(candidate, shown_path(file, base), shown_path(kernel.source.parent, base))
     kind = _OF_STATUS[evaluation.status]
     if evaluation.status is Status.COMPILE_ERROR:
         headline, details = _compile_part(evaluation, source)
         if evaluation.finding is not None and evaluation.finding.kind is FindingKind.UNKNOWN_ENTRY:
             declared = f"{shown_path(Path(kernel.location.file), base)}:{kernel.location.line}"
             details += [*_finding_lines(evaluation.finding, source), f"  {'declared':<9} {declared}"]
-        return Failure(kind, headline, tuple(details), _place(evaluation, kernel, source))
+        return Failure(kind, headline, tuple(details), _place(evaluation, file, source))
     failed = [outcome for outcome in evaluation.outcomes if outcome.status is not CaseStatus.PASSED]
     details = []
     for outcome in failed:
         details += _outcome_lines(outcome, evaluation, source)
     if not failed and evaluation.finding is not None:
         details += _finding_lines(evaluation.finding, source)
-    return Failure(kind, _headline(evaluation, failed), tuple(details), _place(evaluation, kernel, source))
+    return Failure(kind, _headline(evaluation, failed), tuple(details), _place(evaluation, file, source))
 
 
 def reproduce_lines(node_id: str, flags: Iterable[str], case: Case | None) -> list[str]:
@@ -162,14 +168,14 @@ def _headline(evaluation: Evaluation, failed: Sequence[CaseOutcome]) -> str:
     return evaluation.reason or f"kernel '{evaluation.kernel}' was not accepted"
 
 
-def _place(evaluation: Evaluation, kernel: Kernel, source: CompiledSource) -> SourceLocation | None:
-    """Return the line of the kernel's own file that is to blame, if one is known."""
+def _place(evaluation: Evaluation, file: Path, source: CompiledSource) -> SourceLocation | None:
+    """Return the line of the candidate's own `file` that is to blame, if one is known."""
     errors = [d for d in evaluation.diagnostics if d.severity == "error" and source.owns(d.file)]
     if evaluation.status is Status.COMPILE_ERROR and errors:
-        return SourceLocation(str(kernel.source), errors[0].line)
+        return SourceLocation(str(file), errors[0].line)
     finding = evaluation.finding
     if finding is not None and finding.line is not None and source.owns(finding.file):
-        return SourceLocation(str(kernel.source), finding.line)
+        return SourceLocation(str(file), finding.line)
     return None
 
 

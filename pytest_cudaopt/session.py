@@ -26,6 +26,8 @@ class KernelSession:
         self._device: Device | None = None
         self._fault: CudaoptError | None = None
         self._explained: set[str] = set()
+        # Kernel and case of checks that a kernel failed.
+        self.failed_checks: set[tuple[str, str]] = set()
 
     @classmethod
     def begin(cls, config: pytest.Config, settings: Settings) -> None:

@@ -24,7 +24,7 @@ def stray_write(
 
     An output of the latter that is not in `changed` is as the first launch left it.
     """
-    for output in prepared.outputs:
+    for output in prepared.arguments.outputs:
         layout = prepared.arguments.layouts.get(output.name)
         if layout is None:
             continue

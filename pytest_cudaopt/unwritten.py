@@ -57,7 +57,8 @@ def _fault(kernel: Kernel, parameter: Parameter, mask: NDArray[np.bool_]) -> Ref
         expected="every element written",
         got=f"{int(np.count_nonzero(mask))} of {mask.size} left unwritten, the first at {list(index)}",
         next_step=(
-            f"Assign in place: {name}[...] = ..., or return the array"
+            f"Assign in place: {name}[...] = ..., or return the array "
+            f"(an Out holds nothing yet: {name} += ... writes none of it)"
             if is_function
             else "Write them, or allow it with Out(..., unwritten='kept')"
         ),

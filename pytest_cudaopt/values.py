@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pytest_cudaopt import expressions
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Shape = tuple[int, ...]
+Number = float | Expression
+# Else "1/k" would silently be 0, and the array the same everywhere.
+_DIVIDES = "Expressions are integers: 1/2 is 0. For fractions write a callable (rng, sizes, drawn) -> array"
 # (rng, sizes, drawn) -> array; `drawn` holds the arrays of the parameters before this one.
 ValueCallable = Callable[..., Any]
 
@@ -32,6 +37,10 @@ class Drawing:
     dtype: DType
 
 
+class WrongArray(DeclarationError):
+    """What a callable of `values=` returned does not have the shape or dtype of its parameter."""
+
+
 @runtime_checkable
 class ValueSource(Protocol):
     """Draws one array of the wanted shape and dtype."""
@@ -41,24 +50,48 @@ class ValueSource(Protocol):
 
 @dataclass(frozen=True)
 class Uniform:
-    """Floats spread evenly over [low, high)."""
+    """Floats spread evenly over [low, high); the ends may depend on sizes."""
 
-    low: float
-    high: float
+    low: Number
+    high: Number
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """What depends on sizes."""
+        return _expressions(self.low, self.high)
 
     def draw(self, drawing: Drawing) -> NDArray[Any]:
-        return _stored(drawing, drawing.rng.uniform(self.low, self.high, drawing.shape))
+        what = f"uniform({self.low}, {self.high})"
+        low, high = (_value(what, end, drawing) for end in (self.low, self.high))
+        where = _where(self.expressions, drawing)
+        _require_ordered(what, low, high, where)
+        if self.expressions and low == high:
+            raise DeclarationError(
+                what, expected="low < high", got=f"both {low:g}{where}", next_step=_DIVIDES
+            )
+        return _stored(drawing, drawing.rng.uniform(low, high, drawing.shape))
 
 
 @dataclass(frozen=True)
 class Normal:
-    """Normally distributed floats."""
+    """Normally distributed floats; mean and deviation may depend on sizes."""
 
-    mean: float
-    deviation: float
+    mean: Number
+    deviation: Number
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """What depends on sizes."""
+        return _expressions(self.mean, self.deviation)
 
     def draw(self, drawing: Drawing) -> NDArray[Any]:
-        return _stored(drawing, drawing.rng.normal(self.mean, self.deviation, drawing.shape))
+        what = f"normal({self.mean}, {self.deviation})"
+        mean, deviation = (_value(what, number, drawing) for number in (self.mean, self.deviation))
+        where = _where(self.expressions, drawing)
+        _require_deviation(what, deviation, where)
+        if isinstance(self.deviation, Expression) and deviation == 0:
+            raise DeclarationError(what, expected="a deviation > 0", got=f"0{where}", next_step=_DIVIDES)
+        return _stored(drawing, drawing.rng.normal(mean, deviation, drawing.shape))
 
 
 @dataclass(frozen=True)
@@ -122,14 +155,14 @@ class FromCallable:
                 got=f"{type(error).__name__}: {error}\n{''.join(frames)}".rstrip(),
             ) from error
         if array.shape != drawing.shape:
-            raise DeclarationError(
+            raise WrongArray(
                 f"values= callable {name}",
                 expected=f"an array of shape {drawing.shape}",
                 got=f"shape {array.shape}",
             )
         wanted = drawing.dtype.numpy
         if array.dtype != wanted and not _converts(array, drawing.dtype):
-            raise DeclarationError(
+            raise WrongArray(
                 f"values= callable {name}",
                 expected=f"dtype {drawing.dtype} or one that converts to it without changing kind",
                 got=f"dtype {array.dtype}",
@@ -138,14 +171,20 @@ class FromCallable:
         return _stored(drawing, array)
 
 
-def uniform(low: float = -1.0, high: float = 1.0) -> Uniform:
-    """Draw floats evenly from [low, high)."""
-    return Uniform(low, high)
+def uniform(low: float | str = -1.0, high: float | str = 1.0) -> Uniform:
+    """Draw floats evenly from [low, high); either may be an (integer) expression over sizes."""
+    first, last = _number("uniform(low=)", low), _number("uniform(high=)", high)
+    if not isinstance(first, Expression) and not isinstance(last, Expression):
+        _require_ordered(f"uniform({low}, {high})", first, last)
+    return Uniform(first, last)
 
 
-def normal(mean: float = 0.0, deviation: float = 1.0) -> Normal:
-    """Draw normally distributed floats."""
-    return Normal(mean, deviation)
+def normal(mean: float | str = 0.0, deviation: float | str = 1.0) -> Normal:
+    """Draw normally distributed floats; either may be an (integer) expression over sizes."""
+    source = Normal(_number("normal(mean=)", mean), _number("normal(deviation=)", deviation))
+    if not isinstance(source.deviation, Expression):
+        _require_deviation(f"normal({mean}, {deviation})", source.deviation)
+    return source
 
 
 def integers(low: int | str, high: int | str) -> Integers:
@@ -175,6 +214,49 @@ def as_source(values: ValueSource | ValueCallable) -> ValueSource:
         expected="a generator such as uniform(0, 1) or a callable (rng, sizes, drawn) -> array",
         got=repr(values),
     )
+
+
+def _number(what: str, number: object) -> Number:
+    """Return a finite number as it is, and text as an expression."""
+    if isinstance(number, str | Expression):
+        return expressions.parse(number)
+    try:
+        value = float(number) if isinstance(number, Real) and not isinstance(number, bool) else math.nan
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise DeclarationError(what, expected="a finite number, or text over sizes", got=repr(number))
+    return value
+
+
+def _expressions(*numbers: Number) -> tuple[Expression, ...]:
+    return tuple(number for number in numbers if isinstance(number, Expression))
+
+
+def _value(what: str, number: Number, drawing: Drawing) -> float:
+    if not isinstance(number, Expression):
+        return number
+    try:
+        return float(number.evaluate(drawing.sizes))
+    except OverflowError:
+        got = f"a number beyond all floats{_where((number,), drawing)}"
+        raise DeclarationError(what, expected="finite numbers", got=got) from None
+
+
+def _where(used: tuple[Expression, ...], drawing: Drawing) -> str:
+    return f" for sizes {dict(drawing.sizes)}" if used else ""
+
+
+def _require_ordered(what: str, low: float, high: float, where: str = "") -> None:
+    if low > high:
+        raise DeclarationError(what, expected="low <= high", got=f"{low:g} > {high:g}{where}")
+    if not math.isfinite(high - low):
+        raise DeclarationError(what, expected="ends whose distance is a float64", got=f"{high - low}{where}")
+
+
+def _require_deviation(what: str, deviation: float, where: str = "") -> None:
+    if deviation < 0:
+        raise DeclarationError(what, expected="a deviation >= 0", got=f"{deviation:g}{where}")
 
 
 def _stored(drawing: Drawing, values: Any) -> NDArray[Any]:

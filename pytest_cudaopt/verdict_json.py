@@ -111,6 +111,7 @@ def _case(outcome: CaseOutcome, done: Achieved | None) -> Json:
         "id": outcome.case_id,
         "sizes": outcome.case.by_name,
         "types": dict(outcome.case.types),
+        "absent": list(outcome.case.absent),
         "status": str(outcome.status),
         "launch": None if outcome.launch is None else str(outcome.launch),
         "outputs": [_comparison(comparison) for comparison in outcome.comparisons],

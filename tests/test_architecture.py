@@ -61,6 +61,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "reference_source",
         "torch_reference",
         "project",
+        "ini_file",
     ),
     (
         "protocol",
@@ -75,6 +76,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "gpu_state",
         "device",
         "compile",
+        "compile_notes",
     ),
     (
         "reference",
@@ -104,7 +106,19 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("pipeline", "replay", "draw_cases", "fuzz"),
     ("report", "excerpts", "plots", "table", "latency_text", "verdict_json"),
     ("optimize", "adopt"),
-    ("plugin", "session", "collect", "items", "load", "cli", "doctor", "kernel_rows", "peak_rows", "rerun"),
+    (
+        "plugin",
+        "session",
+        "collect",
+        "items",
+        "load",
+        "cli",
+        "doctor",
+        "kernel_rows",
+        "peak_rows",
+        "rerun",
+        "command_settings",
+    ),
 )
 LAYER_OF = {module: number for number, modules in enumerate(LAYERS) for module in modules}
 

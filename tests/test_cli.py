@@ -228,3 +228,71 @@ def test_a_place_at_line_100_is_printed_as_it_is(project):
 
     assert result.ret == NO
     result.stdout.fnmatch_lines(["*.cu:100:*error: *"])
+
+
+INI_FILES = [
+    ("pytest.ini", "[pytest]\ncudaopt_include = lib\n"),
+    ("pyproject.toml", '[tool.pytest.ini_options]\ncudaopt_include = "lib"\n'),
+    ("tox.ini", "[pytest]\ncudaopt_include = lib\n"),
+    ("setup.cfg", "[tool:pytest]\ncudaopt_include = lib\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), INI_FILES, ids=[name for name, _ in INI_FILES])
+def test_check_and_pytest_take_the_folders_of_the_same_ini_file(project, name, text):
+    project.edit("scale.cu", "// @launch", '#include "factor.h"\n// @launch')
+    project.edit("scale.cu", "2.0f", "FACTOR")
+    project.write("lib/factor.h", "#define FACTOR 2.0f\n")
+    for file in ("scale.cu", "test_scale.py"):
+        project.write(f"sub/{file}", (project.path / file).read_text())
+    assert project.cudaopt("check", "sub/test_scale.py::scale").ret == NO
+    project.write(name, text)
+
+    assert project.cudaopt("check", "sub/test_scale.py::scale").ret == YES
+    project.run("--cudaopt-fuzz-examples=0", "sub").assert_outcomes(passed=3)
+
+
+def test_what_cannot_be_read_from_the_ini_file_is_named(project):
+    project.write("pytest.ini", "[pytest]\ncudaopt_device = gpu\n")
+    result = project.cudaopt("check", "test_scale.py::scale")
+
+    assert result.ret == NOT_JUDGED
+    result.stdout.fnmatch_lines(["SETTINGS: cudaopt_device in the ini file"])
+
+
+def test_flags_and_the_environment_win_over_the_ini_file(project, monkeypatch):
+    project.write("pytest.ini", "[pytest]\ncudaopt_device = gpu\n")
+
+    assert project.cudaopt("check", "test_scale.py::scale", "--device=sim").ret == YES
+    monkeypatch.setenv("CUDAOPT_DEVICE", "sim")
+    assert project.cudaopt("check", "test_scale.py::scale").ret == YES
+
+
+def test_a_candidate_may_start_with_a_byte_order_mark(project):
+    project.write("marked.cu", "\ufeff" + (project.path / "scale.cu").read_text())
+
+    assert project.cudaopt("check", "test_scale.py::scale", "marked.cu").ret == YES
+
+
+def test_an_error_of_a_candidate_names_the_file_that_was_given(project):
+    project.write("other/scale2.cu", (project.path / "scale.cu").read_text().replace("2.0f", "nonsense"))
+    result = project.cudaopt("check", "test_scale.py::scale", "other/scale2.cu")
+
+    assert result.ret == NO
+    result.stdout.fnmatch_lines(["COMPILE: other/scale2.cu: *", "  other/scale2.cu:5:*error*"])
+
+
+def test_a_header_of_a_candidate_is_named_from_where_the_kernel_stands(project):
+    project.write("factor.h", "#define FACTOR nonsense\n__device__ int f() { return nothing; }\n")
+    text = (project.path / "scale.cu").read_text()
+    project.write("other/scale2.cu", '#include "factor.h"\n' + text)
+    result = project.cudaopt("check", "test_scale.py::scale", "other/scale2.cu")
+
+    assert result.ret == NO
+    result.stdout.fnmatch_lines(["  factor.h:2:*error*nothing*"])
+
+
+def test_help_says_where_includes_of_a_candidate_are_looked_for(project):
+    result = project.cudaopt("check", "--help")
+
+    assert "includes are looked for from the kernel's own file" in " ".join(result.stdout.str().split())

@@ -176,3 +176,26 @@ def test_contents_with_strides_are_written_as_they_lie_in_memory(tmp_path: Path)
     assert buffer.size == 9
     np.testing.assert_array_equal(drawn.expected.arrays["y"], 2 * buffer[::4].astype(np.float64))
     assert np.isnan(buffer[1:4]).all()
+
+
+def test_gaps_count_where_inputs_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @kernel("none.cu", cases=[case(n=10)])
+    def spread(x=In(f32, "n", strides=(100,)), y=Out(f32, "n"), n=i32):
+        y[...] = x
+
+    buffer_bytes = 4 * (1 + 9 * 100)
+    assert bind(spread, spread.cases[0]).input_bytes == buffer_bytes
+    monkeypatch.setattr(contents, "HELD_OUT_BYTES", buffer_bytes)
+    assert draw(spread, tmp_path).note == ""
+    monkeypatch.setattr(contents, "HELD_OUT_BYTES", buffer_bytes - 1)
+    assert "another would take" in draw(spread, tmp_path).note
+
+
+def test_a_constant_of_a_dtype_by_name_is_drawn_with_a_seed_too(tmp_path: Path) -> None:
+    @kernel("none.cu", entry="f<{T}>", types={"T": f32}, cases=[case(n=10)])
+    def scaled(x=In("T", "n"), y=Out("T", "n"), taps=Constant("T", 2), n=i32):
+        y[...] = taps[0] * x
+
+    drawn = draw(scaled, tmp_path)
+    assert set(drawn.held_out) == {"x"}
+    assert drawn.held_out_case is None

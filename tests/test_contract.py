@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_cudaopt import In, Out, case, f32, i32, kernel
+from pytest_cudaopt import In, Out, case, f16, f32, i32, kernel
 from pytest_cudaopt.contract import Contract
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import DeclarationError
@@ -37,6 +37,46 @@ def test_without_one_every_case_keeps_it() -> None:
     assert Contract().violation({"n": 0}) is None
 
 
+def test_conditions_may_be_joined_and_chosen() -> None:
+    written = ["not n < m and (m > 1 or n == 0)", "where(n, m > 1, m == 0)"]
+    assert [str(condition) for condition in declare(where=written).contract.where] == written
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"choices": {"hidden_sise": (4,)}},
+        {"domain": {"hidden_sise": (1, 2)}},
+        {"domain": {"m": (1, "hidden_sise")}},
+        {"where": ["hidden_sise > 1"]},
+        {"derive": {"ld": "hidden_sise + 1"}},
+        {"rtol": "1e-6*hidden_sise"},
+    ],
+    ids=str,
+)
+def test_a_misspelt_size_is_told_what_it_is_near(declared: dict[str, Any]) -> None:
+    with pytest.raises(DeclarationError) as caught:
+        declare(**{"sizes": ["hidden_size"], "cases": [case(n=8, m=4, hidden_size=2)], **declared})
+    assert str(caught.value).endswith(
+        "got 'hidden_sise'. Did you mean 'hidden_size'? Otherwise pass it as a parameter (hidden_sise=i32) "
+        "or list it in sizes="
+    )
+
+
+def test_a_case_outside_is_numbered_as_written() -> None:
+    with pytest.raises(DeclarationError, match=r"cases\[1\]: expected n % m == 0 \(where=\), got m=4, n=9"):
+
+        @kernel(
+            "copy.cu",
+            entry="copy<{T}>",
+            types={"T": (f16, f32)},
+            cases=[case(n=8, m=4), case(n=9, m=4)],
+            where=["n % m == 0"],
+        )
+        def copy(x=In("T", "n", "m"), y=Out("T", "n", "m"), n=i32, m=i32):
+            y[...] = x
+
+
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
@@ -47,13 +87,21 @@ def test_without_one_every_case_keeps_it() -> None:
         ({"choices": {"k": (4,)}}, r"choices\['k'\]: expected sizes among m, n, got 'k'. Pass it as a param"),
         ({"domain": {"n": (9, 3)}}, r"domain\['n'\]: expected least <= most, got \(9, 3\). Write \(3, 9\)"),
         ({"domain": {"n": (-1, 3)}}, r"domain\['n'\]: expected sizes >= 0, got -1"),
-        ({"domain": {"n": 512}}, r"domain\['n'\]: expected a pair \(least, most\), got 512"),
+        ({"domain": {"n": 512}}, r"domain\['n'\]: expected a pair .*, got 512. Write it like \(1, 512\)"),
         ({"domain": {"n": (1, 2, 3)}}, r"domain\['n'\]: expected a pair \(least, most\), got \(1, 2, 3\)"),
         ({"domain": {"n": (1, "2 *")}}, r"domain\['n'\]: expression '2 \*': expected a number, a name"),
         ({"domain": {"k": (1, 2)}}, r"domain\['k'\]: expected sizes among m, n, got 'k'"),
         ({"domain": {"n": (1, "k")}}, r"domain\['n'\]: expected sizes among m, n, got 'k'"),
         ({"where": ["n % k == 0"]}, r"where: 'n % k == 0': expected sizes among m, n, got 'k'"),
         ({"where": "n > m"}, r"where=: expected a list of conditions, got 'n > m'. Write where=\['n > m'\]"),
+        ({"where": [3]}, r"where\[0\]: expected a condition such as 'n % 4 == 0', got 3"),
+        (
+            {"where": ["n > 1", "m"]},
+            r"where\[1\]: expected a comparison, .*, got 'm'. Compare it: 'n % 4 == 0'",
+        ),
+        ({"where": ["n > 1 and m"]}, r"where\[0\]: expected a comparison, .*, got 'n > 1 and m'"),
+        ({"where": ["max(n > 1, m)"]}, r"where\[0\]: expected a comparison"),
+        ({"where": ["where(n, m, m > 1)"]}, r"where\[0\]: expected a comparison"),
         ({"where": ["n >"]}, r"expression 'n >': expected a number"),
         (
             {"derive": {"ld": "n + 1"}, "domain": {"ld": (1, 3)}},

@@ -8,11 +8,28 @@ from typing import Any
 
 import pytest
 
-from pytest_cudaopt import In, InOut, Out, Scalar, Scratch, bf16, case, f32, i32, i64, indices, kernel, work
+from pytest_cudaopt import (
+    Constant,
+    In,
+    InOut,
+    Out,
+    Scalar,
+    Scratch,
+    bf16,
+    case,
+    f32,
+    i32,
+    i64,
+    indices,
+    kernel,
+    uniform,
+    work,
+)
 from pytest_cudaopt.amounts import Amount
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.dtypes import BY_NAME
 from pytest_cudaopt.errors import DeclarationError, SourceError
+from pytest_cudaopt.load import load_kernel
 from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.tolerance import Criterion, criterion
 
@@ -149,6 +166,22 @@ def test_a_rule_in_the_declaration_serves_a_file_without_one(source: str, tmp_pa
     assert str(declare(source=source, launch=launch).start().configure({"n": 9})) == "grid=1 block=128"
 
 
+def test_of_a_file_with_several_kernels_one_rule_cannot_be_for_all(source: str) -> None:
+    Path(source).write_text(SOURCE + '\nextern "C" __global__ void other() {}\n')
+    assert str(declare(source=source).start().configure({"n": 9})) == "grid=1 block=128"
+    with pytest.raises(SourceError, match="expected one, got launch= and") as caught:
+        declare(source=source, launch="grid=(1) block=(32)").start()
+    assert "// @cudaopt begin copy" in str(caught.value)
+
+
+def test_a_second_kernel_of_a_name_is_refused(tmp_path: Path) -> None:
+    module = tmp_path / "test_k.py"
+    once = "@kernel('k.cu', cases=[case(n=1)])\ndef k(y=Out(f32, 'n'), n=i32): ...\n"
+    module.write_text(f"from pytest_cudaopt import Out, case, f32, i32, kernel\n{once}{once}")
+    with pytest.raises(DeclarationError, match="got one of line 2 again"):
+        load_kernel(f"{module}::k")
+
+
 def _wrong(**changes: Any) -> Callable[[], object]:
     return lambda: declare(**changes)
 
@@ -227,6 +260,19 @@ def _reserved_size() -> object:
             _wrong(cases=[case(n=1), case(n=0)], derive={"share": "100 // n"}),
             "cases[1] (case(n=0)): expression '100 // n': got a division by zero (n=0)",
         ),
+        (
+            _wrong(defines=["A"]),
+            "defines=: expected a dictionary from macro to text or number, got ['A']. Write",
+        ),
+        (_wrong(defines="A"), "defines=: expected a dictionary from macro to text or number, got 'A'"),
+        (
+            _wrong(options="--use_fast_math"),
+            "options=: expected a list such as ['--use_fast_math'], got '--use_fast_math'. Write "
+            "options=['--use_fast_math']",
+        ),
+        (_wrong(options=3), "options=: expected a list such as ['--use_fast_math'], got 3"),
+        (_wrong(sizes="pad"), "sizes=: expected a list such as ['pad'], got 'pad'. Write sizes=['pad']"),
+        (_wrong(cases=[[case(n=1), case(n=2)], 4]), "cases[1]: expected a case(...), got 4"),
         (_wrong(accept="f"), "accept=: expected a function of inputs and outputs"),
         (_wrong(reference=3), "reference=: expected a callable, 'FILE.cu' or 'FILE.cu::ENTRY', got 3"),
         (_wrong(reference="naive.cpp"), "reference=: expected a callable, 'FILE.cu'"),
@@ -268,6 +314,67 @@ def test_a_marker_that_makes_no_sense_is_refused(make: Callable[[], object], com
     with pytest.raises(DeclarationError) as caught:
         make()
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "complaint"),
+    [
+        (
+            In,
+            "optinal",
+            "In(optinal=): expected one of values, oracle, strides, optional, got 'optinal'. Did you",
+        ),
+        (In, "optinal", "Did you mean 'optional'?"),
+        (Out, "exakt", "Did you mean 'exact'?"),
+        (Out, "values", "Out(values=): expected one of exact, rtol, atol, ulp, unwritten, oracle, strides"),
+        (InOut, "value", "Did you mean 'values'?"),
+        (Scratch, "values", "Scratch(values=): expected no keyword, got 'values'"),
+        (Constant, "symbl", "Did you mean 'symbol'?"),
+        (
+            Scalar,
+            "derived",
+            "Scalar(derived=): expected one of values, derive, got 'derived'. Did you mean 'deri",
+        ),
+    ],
+)
+def test_a_misspelt_keyword_of_a_marker_is_told_what_it_is_near(
+    make: Callable[..., object], given: str, complaint: str
+) -> None:
+    with pytest.raises(DeclarationError) as caught:
+        make(i32, **{given: 1})
+    assert complaint in str(caught.value)
+
+
+def test_a_misspelt_size_in_a_shape_is_told_what_it_is_near() -> None:
+    with pytest.raises(
+        DeclarationError, match=r"got 'row'\. Did you mean 'rows'\? Otherwise pass it as a param"
+    ):
+
+        @kernel("a.cu", cases=[case(rows=1)])
+        def sized(y=Out(f32, "row"), rows=i32):
+            pass
+
+
+def test_values_over_sizes_are_checked_at_the_declaration() -> None:
+    with pytest.raises(DeclarationError, match=r"parameter 'x': 'm': expected sizes among n, got 'm'"):
+
+        @kernel("a.cu", cases=[case(n=1)])
+        def spread(x=In(f32, "n", values=uniform(0, "m")), y=Out(f32, "n"), n=i32):
+            pass
+
+
+def test_a_case_without_a_tolerance_is_numbered_as_written() -> None:
+    with pytest.raises(DeclarationError, match=r"cases\[1\] \(case\(n=3, T=f32\)\): rtol of 'y'"):
+
+        @kernel(
+            "a.cu",
+            entry="a<{T}>",
+            types={"T": (f32, bf16)},
+            cases=[case(n=1), case(n=3)],
+            rtol="2 - n",
+        )
+        def a(y=Out("T", "n"), n=i32):
+            pass
 
 
 def test_a_missing_source_names_its_neighbours(tmp_path: Path) -> None:

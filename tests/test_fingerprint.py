@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_cudaopt import In, Out, f32, i32
+from pytest_cudaopt import In, Out, Struct, f32, i32
 from pytest_cudaopt.fingerprint import fingerprint
 
 SOURCE = """
@@ -122,6 +122,13 @@ def test_a_function_that_calls_itself_has_a_digest() -> None:
 
 def test_the_markers_of_a_declaration_are_no_part_of_it() -> None:
     def one(x=In(f32, "n", values=lambda rng, sizes, drawn: rng), y=Out(f32, "n"), n=i32):
+        y[...] = x
+
+    assert fingerprint(one) is not None
+
+
+def test_a_struct_of_a_declaration_is_no_part_of_it_either() -> None:
+    def one(p=Struct("P", x=In(f32, "n"), y=Out(f32, "n"), n=i32), *, x, y, n):
         y[...] = x
 
     assert fingerprint(one) is not None

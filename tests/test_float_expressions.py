@@ -52,6 +52,8 @@ def test_names_are_the_sizes_it_needs() -> None:
         ("(0 - n)**0.5", "got a root, logarithm or power without a value"),
         ("10.0**k**k", "got a number beyond all floats (k=16)"),
         ("1e308*k", "expected a finite number, got inf (k=16)"),
+        # An integer beyond all floats.
+        ("0x" + 298 * "f", "expected a finite number, got inf"),
         ("m + 1", "expected names among: k, n, zero, got 'm'"),
     ],
 )

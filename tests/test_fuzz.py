@@ -219,6 +219,38 @@ def test_a_kernel_whose_every_draw_is_discarded_fails_and_says_why(project: Any)
     )
 
 
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        ("raise NotImplementedError", "reference of kernel 'scale': NotImplementedError"),
+        ("x.no_such_thing", "reference of kernel 'scale': AttributeError: *"),
+    ],
+)
+def test_where_no_sizes_help_it_says_what_to_mend(project: Any, raised: str, said: str) -> None:
+    project.edit("test_scale.py", "    y[...]", f"    if n not in (51, 4096): {raised}\n    y[...]")
+    result = project.run("-k", "fuzz")
+
+    result.assert_outcomes(failed=1, deselected=3)
+    result.stdout.fnmatch_lines(
+        [
+            "  expected  a reference and values= that work",
+            f"  got       * draws, none of which works; the first at case(n=*: {said}*",
+            "  next      Mend that: whatever the sizes drawn, it failed",
+        ]
+    )
+
+
+def test_values_of_one_shape_only_are_to_be_mended(project: Any) -> None:
+    wrong = "values=lambda rng, sizes, drawn: rng.random(51 if sizes['n'] == 51 else 4096)"
+    project.edit("test_scale.py", 'In(f32, "n")', f'In(f32, "n", {wrong})')
+    result = project.run("-k", "fuzz")
+
+    result.assert_outcomes(failed=1, deselected=3)
+    result.stdout.fnmatch_lines(
+        ["*draws, none of which works; the first*shape (4096,)", "  next      Mend that: *"]
+    )
+
+
 def test_choices_keep_it_to_what_it_is_for(project: Any) -> None:
     project.edit("test_scale.py", "    y[...]", "    assert n in (51, 4096), 'unusual'\n    y[...]")
     project.edit("test_scale.py", "cases=", 'choices={"n": (51, 4096)}, cases=')

@@ -101,7 +101,11 @@ def test_its_entry_is_the_functions_name_unless_it_says_one(tmp_path: Path, sim:
             "kernel 'naive' is not as declared: parameter 3 is 'long long', expected 'int'",
         ),
         (lambda f: declare(f, ("2 * x[i]", "2 * z[i]")), 'identifier "z" is undefined'),
-        (lambda f: declare(f, ("// @launch grid=(1) block=(1)\n", "")), "expected a launch rule"),
+        (
+            lambda f: declare(f, ("// @launch grid=(1) block=(1)\n", "")),
+            "got no '// @launch' line in naive.cu, and launch= is for the kernel alone",
+        ),
+        (lambda f: declare(f, reference="naive.cu"), "Name it with reference='naive.cu::ENTRY'; without,"),
         (lambda f: declare(f, ("block=(1)", "block=(5000)")), "expected a legal launch, got"),
         (lambda f: declare(f, ("i < n", "i <= n")), "expected no fault, got illegal_address"),
         (

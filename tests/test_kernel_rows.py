@@ -1,5 +1,7 @@
 """`cudaopt doctor --kernels`: what each declared kernel needs, without running any."""
 
+import json
+
 import pytest
 
 YES, NO, NOT_JUDGED = 0, 1, 2
@@ -63,3 +65,91 @@ def test_paths_without_kernels_say_so(project, path, got):
 
     assert result.ret == NOT_JUDGED
     result.stderr.fnmatch_lines(["DECLARATION: *", got])
+
+
+WAIT = 'asm volatile("griddepcontrol.wait;");'
+INCLUDING = [("scale.cu", "// @launch", '#include "factor.h"\n// @launch'), ("scale.cu", "2.0f", "FACTOR")]
+
+
+@pytest.fixture
+def including(project):
+    """The kernel with a header that only the project's settings lead to."""
+    for edit in INCLUDING:
+        project.edit(*edit)
+    project.write("lib/factor.h", "#include <torch/extension.h>\n#define FACTOR 2.0f\n")
+    assert project.cudaopt("doctor", "--kernels").ret == NO
+    return project
+
+
+def test_folders_and_stubs_of_the_command_line_apply(including):
+    result = including.cudaopt("doctor", "--kernels", "--include=lib", "--stub=torch/*")
+
+    assert result.ret == YES
+    result.stdout.fnmatch_lines(["found *sim ok"])
+
+
+def test_folders_and_stubs_of_the_environment_apply(including, monkeypatch):
+    monkeypatch.setenv("CUDAOPT_INCLUDE", "lib")
+    monkeypatch.setenv("CUDAOPT_STUB", "torch/*")
+
+    assert including.cudaopt("doctor", "--kernels").ret == YES
+
+
+def test_each_module_has_the_settings_of_its_own_ini_file(including):
+    for name in ("scale.cu", "test_scale.py", "lib/factor.h"):
+        including.write(f"sub/{name}", (including.path / name).read_text())
+    including.write("sub/pytest.ini", "[pytest]\ncudaopt_include = lib\ncudaopt_stub = torch/*\n")
+    result = including.cudaopt("doctor", "--kernels")
+
+    assert result.ret == NO
+    result.stdout.fnmatch_lines_random(
+        ["found *sub/test_scale.py::scale*", "missing *test_scale.py::scale *"]
+    )
+
+
+def test_macros_of_a_compilation_database_apply(project):
+    project.edit("scale.cu", "2.0f", "FACTOR")
+    entry = {"directory": str(project.path), "file": "scale.cu", "command": "nvcc -DFACTOR=2.0f -c scale.cu"}
+    project.write("compile_commands.json", json.dumps([entry]))
+
+    assert project.cudaopt("doctor", "--kernels").ret == NO
+    assert project.cudaopt("doctor", "--kernels", "--compdb=compile_commands.json").ret == YES
+
+
+def test_a_folder_of_the_settings_that_is_not_there_is_the_kernels_row(project):
+    result = project.cudaopt("doctor", "--kernels", "--include=nowhere")
+
+    assert result.ret == NO
+    result.stdout.fnmatch_lines(["missing *::scale *cudaopt_include: expected folders, got 'nowhere'*"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "line"),
+    [
+        ("2.0f", "2.0f", YES, "found *::scale *sim ok"),
+        ("int i =", f"{WAIT} int i =", YES, "absent *::scale *reference naive.cu::scale: needs a GPU*"),
+        ("2.0f", "nonsense", NO, "missing *reference naive.cu::scale: does not compile*nonsense*"),
+        ("// @launch", "// launch", NO, "missing *reference naive.cu::scale: *expected a launch rule*"),
+    ],
+)
+def test_a_kernel_whose_reference_is_one_needs_what_that_needs(project, old, new, code, line):
+    text = (project.path / "scale.cu").read_text()
+    project.write("naive.cu", text.replace(old, new))
+    project.edit("test_scale.py", '"scale.cu", ', '"scale.cu", reference="naive.cu", ')
+    result = project.cudaopt("doctor", "--kernels")
+
+    assert result.ret == code
+    result.stdout.fnmatch_lines([line])
+
+
+def test_a_kernel_worse_than_its_reference_has_its_own_row(project):
+    text = (project.path / "scale.cu").read_text()
+    project.write("naive.cu", text.replace("int i =", f"{WAIT} int i ="))
+    project.edit("scale.cu", "2.0f", "nonsense")
+    project.edit("test_scale.py", '"scale.cu", ', '"scale.cu", reference="naive.cu", ')
+
+    result = project.cudaopt("doctor", "--kernels")
+
+    assert result.ret == NO
+    result.stdout.fnmatch_lines(["missing *::scale *does not compile: *scale.cu:5*"])
+    result.stdout.no_fnmatch_line("*reference*")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,29 @@ def test_a_symbolic_link_stays_one_and_its_target_is_written(
 def test_the_written_file_starts_at_the_winner(source: Path, winner: Candidate, tmp_path: Path) -> None:
     accept(source, SOURCE, winner, MODELLED, ALWAYS)
     assert directives.read(source.read_text(), "twice.cu").starting_values == {"BLOCK": 512}
+
+
+INCLUDING = '#include "factor.h"\n' + SOURCE
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda folder: (folder / "detail.h").write_text("#define TWO 3"), "its header detail.h changed"),
+        (lambda folder: (folder / "factor.h").unlink(), "its header detail.h changed"),
+        (lambda folder: (folder / "detail.h").touch(), ""),
+    ],
+    ids=["changed", "gone", "touched"],
+)
+def test_a_header_that_changed_during_the_run_keeps_the_winner_out(
+    tmp_path: Path, change: Callable[[Path], object], message: str
+) -> None:
+    (tmp_path / "factor.h").write_text('#include "detail.h"\n')
+    (tmp_path / "detail.h").write_text("#define TWO 2")
+    winner = declare_twice(tmp_path, INCLUDING).start().with_tunables({"BLOCK": 512})
+    change(tmp_path)
+    acceptance = accept(tmp_path / "twice.cu", INCLUDING, winner, MODELLED, ALWAYS)
+    assert message in acceptance.message
+    outcome = AcceptOutcome.SOURCE_CHANGED if message else AcceptOutcome.WRITTEN
+    assert acceptance.outcome is outcome
+    assert ((tmp_path / "twice.cu").read_text() == INCLUDING) is bool(message)

@@ -14,8 +14,11 @@ from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.outputs import read_changed
 
 PREPARED: Any = SimpleNamespace(
-    outputs=[SimpleNamespace(name=name, dtype=f32) for name in "yz"],
-    arguments=SimpleNamespace(shapes={"y": (2,), "z": (2,)}, layouts={}),
+    arguments=SimpleNamespace(
+        outputs=[SimpleNamespace(name=name, dtype=f32) for name in "yz"],
+        shapes={"y": (2,), "z": (2,)},
+        layouts={},
+    ),
 )
 FIRST = {name: np.zeros(2, np.float32) for name in "yz"}
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from judged_kernels import axpy
 
-from pytest_cudaopt import case
+from pytest_cudaopt import In, Out, case, f32, i32
+from pytest_cudaopt import kernel as declare
 from pytest_cudaopt import prepare as prepare_module
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
@@ -140,3 +141,21 @@ def test_where_the_memory_is_unknown_the_case_is_tried(
     monkeypatch.setattr(prepare_module, "_available_bytes", lambda: None)
     kernel = axpy(tmp_path)
     assert prepare(kernel, kernel.cases[0], sim).files["x"].exists()
+
+
+def test_gaps_count_in_what_a_case_holds(sim: Device) -> None:
+    @declare("none.cu", cases=[case(n=10)])
+    def spread(x=In(f32, "n", strides=(100,)), y=Out(f32, "n"), n=i32):
+        y[...] = x
+
+    prepared = prepare(spread, spread.cases[0], sim)
+    assert prepared.files["x"].stat().st_size == 4 * 901
+    assert prepared.held_bytes >= 4 * 901 + 10 * (4 + 8)
+
+
+def test_a_repeated_input_counts_as_what_the_reference_gets(sim: Device) -> None:
+    @declare("none.cu", cases=[case(n=10)])
+    def repeated(x=In(f32, "n", strides=(0,)), y=Out(f32, "n"), n=i32):
+        y[...] = x
+
+    assert prepare(repeated, repeated.cases[0], sim).arguments.input_bytes == 40

@@ -81,6 +81,11 @@ def _forgets_flags(x, acc, y, flags, n, alpha):
     flags[1:] = True
 
 
+def _adds(x, acc, y, flags, n, alpha):
+    flags[...] = True
+    y += x
+
+
 def _rebinds(x, acc, y, flags, n, alpha):
     y = x  # a common slip: the output itself stays untouched
     flags[...] = True
@@ -104,6 +109,7 @@ def _raises(x, acc, y, flags, n, alpha):
         ),
         (_forgets_flags, "output 'flags': expected every element written, got 1 of 4"),
         (_rebinds, "got 4 of 4 left unwritten, the first at [0]. Assign in place: y[...] = ..."),
+        (_adds, "or return the array (an Out holds nothing yet: y += ... writes none of it)"),
         (_writes_input, "expected no exception, got ValueError: assignment destination is read-only"),
         (_raises, "expected no exception, got KeyError: 'gamma'"),
         (lambda *args, **named: 3, "expected None or the outputs acc, y, flags, got int returned"),

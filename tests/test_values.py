@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -10,7 +11,7 @@ import pytest
 
 from pytest_cudaopt import integers, normal, uniform
 from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f8e4m3, f16, f32, i8, i32, i64, u8, u64
-from pytest_cudaopt.errors import DeclarationError
+from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.values import Drawing, as_source, default_source
 
 
@@ -40,6 +41,64 @@ def test_normal_has_its_mean_and_deviation() -> None:
     array = normal(5, 2).draw(drawing(f32, 100_000))
     assert abs(array.mean() - 5) < 0.05
     assert abs(array.std() - 2) < 0.05
+
+
+def test_ends_and_deviations_of_floats_may_depend_on_sizes() -> None:
+    spread = uniform(0, "n").draw(drawing(f32, 10_000, n=50))
+    assert 0 <= spread.min() < 0.1
+    assert 49.9 < spread.max() <= 50
+    bell = normal("2*n", "n").draw(drawing(f32, 100_000, n=50))
+    assert abs(bell.mean() - 100) < 1
+    assert abs(bell.std() - 50) < 1
+    assert [str(one) for one in uniform("-n", 3.5).expressions] == ["-n"]
+    assert uniform(0.5, 1).expressions == normal(0, 1).expressions == ()
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda: uniform(1, 0), "uniform(1, 0): expected low <= high, got 1 > 0"),
+        (
+            lambda: uniform(5, float("inf")),
+            "uniform(high=): expected a finite number, or text over sizes, got inf",
+        ),
+        (lambda: uniform(None, 1), "uniform(low=): expected a finite number, or text over sizes, got None"),
+        (lambda: uniform(True, 1), "uniform(low=): expected a finite number, or text over sizes, got True"),
+        (lambda: uniform(0, 10**400), "uniform(high=): expected a finite number"),
+        (lambda: uniform(-1.7e308, 1.7e308), "expected ends whose distance is a float64, got inf"),
+        (
+            lambda: normal(float("nan"), 1),
+            "normal(mean=): expected a finite number, or text over sizes, got nan",
+        ),
+        (lambda: normal(0, -1), "normal(0, -1): expected a deviation >= 0, got -1"),
+        (lambda: uniform(0, "n +"), "expression 'n +': expected a number, a name or '('"),
+    ],
+)
+def test_floats_that_cannot_be_drawn_are_refused_where_they_are_written(
+    make: Callable[[], object], complaint: str
+) -> None:
+    with pytest.raises(CudaoptError) as caught:
+        make()
+    assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        (uniform("n", 1), "uniform(n, 1.0): expected low <= high, got 4 > 1 for sizes {'n': 4}"),
+        (
+            uniform(0, "1/n"),
+            "expected low < high, got both 0 for sizes {'n': 4}. Expressions are integers: 1/2",
+        ),
+        (normal(0, "1/n"), "expected a deviation > 0, got 0 for sizes {'n': 4}. Expressions are integers"),
+        (normal(0, "2 - n"), "normal(0.0, 2 - n): expected a deviation >= 0, got -2 for sizes {'n': 4}"),
+        (uniform(0, f"n*{10**400}"), "expected finite numbers, got a number beyond all floats for sizes"),
+    ],
+)
+def test_floats_that_cannot_be_drawn_at_some_sizes_are_refused_with_them(source: Any, complaint: str) -> None:
+    with pytest.raises(DeclarationError) as caught:
+        source.draw(drawing(f32, 3, n=4))
+    assert complaint in str(caught.value)
 
 
 def test_integers_include_both_ends_and_may_depend_on_sizes() -> None:

@@ -93,6 +93,13 @@ def test_only_cases_that_passed_count_as_proved():
     assert not any("matches the reference" in proved for proved in judged["certificate"]["proved"])
 
 
+def test_arrays_that_a_case_leaves_out_are_named():
+    outcome = replace(passed(), case=case(n=51, bias=None))
+    judged = evaluation_json(evaluation(Status.ACCEPTED, outcomes=(outcome, passed())))
+
+    assert [one["absent"] for one in judged["cases"]] == [["bias"], []]
+
+
 def test_non_finite_numbers_become_texts():
     outcome = wrong_outcome(expected=float("inf"), got=float("nan"), absolute=None, relative=None, ulp=None)
     judged = evaluation_json(evaluation(Status.WRONG_RESULT, outcomes=(outcome,)))

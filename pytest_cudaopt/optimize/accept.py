@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import regions
+from pytest_cudaopt.closure import close
 from pytest_cudaopt.durable import write_atomically
 from pytest_cudaopt.errors import SourceError
 from pytest_cudaopt.evaluation import LatencyKind
@@ -55,6 +56,7 @@ def accept(
 ) -> Acceptance:
     """Replace `source` by `winner` if asked to, and if the file still holds what the run `loaded`.
 
+    The headers that `winner` includes must be what they were, too.
     Of a file with regions only the inside of the one of `region_names` is compared and replaced. The file
     keeps its mode; a symbolic link keeps pointing at it. `winner` is None if the start is best.
     """
@@ -72,10 +74,12 @@ def accept(
         )
     file = source.resolve()
     try:
-        if _differs(file, loaded, region_names):
+        changed = source.name if _differs(file, loaded, region_names) else _changed_header(winner)
+        if changed is not None:
+            what = "it" if changed == source.name else f"its header {changed}"
             return Acceptance(
                 AcceptOutcome.SOURCE_CHANGED,
-                f"{source.name} was not replaced: it changed while the run went on",
+                f"{source.name} was not replaced: {what} changed while the run went on",
             )
         content = _content(file, winner, region_names)
         write_atomically(file, content, mode=stat.S_IMODE(file.stat().st_mode))
@@ -95,6 +99,14 @@ def _differs(file: Path, loaded: str, names: Sequence[str]) -> bool:
     if region is None:
         return current != loaded
     return region != regions.inside(loaded, names)
+
+
+def _changed_header(winner: Candidate) -> str | None:
+    """Return the first header that is not what `winner` was judged with, or that it now reaches or not."""
+    if winner.closure is None:
+        return None
+    judged, now = winner.headers, close(winner.source, winner.closure.place).headers.texts
+    return next((name for name in sorted({*judged, *now}) if judged.get(name) != now.get(name)), None)
 
 
 def _content(file: Path, winner: Candidate, names: Sequence[str]) -> bytes | str:
