@@ -107,7 +107,7 @@ class Expression:
 
     @property
     def is_condition(self) -> bool:
-        """True for a comparison, and for `and`, `or`, `not` or `where(...)` of conditions."""
+        """True for a comparison, for `not`, and for `and`, `or` or `where(...)` of conditions."""
         return _is_condition(self._tree)
 
     def evaluate(self, values: Mapping[str, int]) -> int:
@@ -303,11 +303,11 @@ def _names(node: _Node) -> set[str]:
 def _is_condition(node: _Node) -> bool:
     if not isinstance(node, _Operation):
         return False
-    if node.operator in ("and", "or", "not"):
+    if node.operator in ("and", "or"):
         return all(map(_is_condition, node.operands))
     if node.operator == "where":
         return all(map(_is_condition, node.operands[1:]))
-    return node.operator in _COMPARISONS
+    return node.operator == "not" or node.operator in _COMPARISONS
 
 
 def _text(node: _Node) -> str:

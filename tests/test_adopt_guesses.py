@@ -5,9 +5,11 @@ import pytest
 from pytest_cudaopt.adopt.bodies import accesses, find_constants
 from pytest_cudaopt.adopt.declarations import find_kernels
 from pytest_cudaopt.adopt.host_code import find_host_code
+from pytest_cudaopt.adopt.index_bounds import bound_of
 from pytest_cudaopt.adopt.launches import guess_launch
 from pytest_cudaopt.adopt.mappings import default_launch
 from pytest_cudaopt.adopt.names import python_name
+from pytest_cudaopt.adopt.null_checks import may_be_null
 from pytest_cudaopt.adopt.shapes import constant_shape, guess_shape
 from pytest_cudaopt.adopt.templates import entry_pattern
 from pytest_cudaopt.adopt.tokens import scan
@@ -164,3 +166,70 @@ def test_only_functions_for_the_host_are_host_code():
 )
 def test_a_constant_has_the_extents_of_the_file_where_they_are_numbers(extents, shape, todo):
     assert constant_shape(extents, {"R": 3}) == (shape, todo)
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("if (y) y[0] = 1;", True),
+        ("if (!y) return;", True),
+        ("if (y != nullptr) y[0] = 1;", True),
+        ("if (nullptr == y) return;", True),
+        ("if (n > 0 && y) y[0] = 1;", True),
+        ("float a = y ? y[0] : 0;", True),
+        ("g(y);", False),
+        ("y[0] = n ? 1 : 2;", False),
+        ("if (p.y) return;", False),
+        ("float a = (y == x);", False),
+    ],
+)
+def test_a_body_that_asks_for_null_makes_an_array_optional(body, asked):
+    scanned = scan(f"__global__ void f(float* y, int n) {{ {body} }}")
+
+    assert may_be_null(scanned, find_kernels(scanned)[0], "y") is asked
+
+
+@pytest.mark.parametrize(
+    ("argument", "passed"),
+    [("nullptr", True), ("a ? b.data_ptr<float>() : nullptr", True), ("a", False), ("g(nullptr)", False)],
+)
+def test_a_launch_that_passes_null_makes_an_array_optional(argument, passed):
+    scanned = scan(f"__global__ void f(float* y, int n) {{}}\nvoid h() {{ f<<<1, 1>>>({argument}, n); }}")
+
+    assert may_be_null(scanned, find_kernels(scanned)[0], "y") is passed
+
+
+@pytest.mark.parametrize(
+    ("body", "bound"),
+    [
+        ("for (int i = 0; i < cols; ++i) {}", "cols"),
+        ("if (i >= rows) return;", "rows"),
+        ("const int i = blockIdx.x;", "rows"),
+        ("if (i < rows * cols) {}", ""),
+        ("int i = blockIdx.x * 4;", ""),
+        ("", ""),
+    ],
+)
+def test_an_index_runs_up_to_what_it_is_compared_with(body, bound):
+    scanned = scan(f"__global__ void f(float* y) {{ {body} }}")
+
+    assert bound_of(scanned, find_kernels(scanned)[0], "i", ["rows", "cols"]) == bound
+
+
+@pytest.mark.parametrize(
+    ("body", "index", "handed"),
+    [
+        ("y[i] = y[i];", "i", ""),
+        ("y[i] = y[j];", "", ""),
+        ("y[4 * i] = 1;", "", ""),
+        ("g<2>(y + i);", "", "g"),
+        ("g(reinterpret_cast<int*>(y), n);", "", "g"),
+        ("g(y ? y[i] : 0);", "i", ""),
+        ("if (y) y[i] = 1;", "i", ""),
+    ],
+)
+def test_a_body_shows_the_one_index_of_an_array_and_who_gets_it(body, index, handed):
+    scanned = scan(f"__global__ void f(float* y, int n) {{ {body} }}")
+    found = accesses(scanned, find_kernels(scanned)[0], "y")
+
+    assert (found.index, found.handed_to) == (index, handed)

@@ -175,7 +175,7 @@ def test_of_a_file_with_several_kernels_one_rule_cannot_be_for_all(source: str) 
 
 
 def test_a_second_kernel_of_a_name_is_refused(tmp_path: Path) -> None:
-    module = tmp_path / "test_k.py"
+    module = tmp_path / "test_named_twice.py"
     once = "@kernel('k.cu', cases=[case(n=1)])\ndef k(y=Out(f32, 'n'), n=i32): ...\n"
     module.write_text(f"from pytest_cudaopt import Out, case, f32, i32, kernel\n{once}{once}")
     with pytest.raises(DeclarationError, match="got one of line 2 again"):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_cudaopt.adopt.declarations import KernelDeclaration, scopes_of
+from pytest_cudaopt.adopt.calls import handed_to
+from pytest_cudaopt.adopt.declarations import KernelDeclaration
+from pytest_cudaopt.adopt.scopes import scopes_of
 from pytest_cudaopt.adopt.tokens import Scanned, Token
 from pytest_cudaopt.adopt.types import read_type
 
@@ -16,13 +18,20 @@ _BEFORE_DEREFERENCE = frozenset({";", "{", "}", "(", ",", "=", ")", "+", "-", "/
 
 @dataclass(frozen=True)
 class Accesses:
-    """How an array is used; `words` are the names in its indices, `only_first` that none is used but [0]."""
+    """How an array is used; `words` are the names in its indices, `only_first` that none is used but [0].
+
+    `index` is the name that every index is, if one is. `handed_to` is a function that may do
+    anything with it.
+    """
 
     reads: bool = False
     writes: bool = False
     words: frozenset[str] = frozenset()
     only_first: bool = False
     read_line: int = 0
+    index: str = ""
+    handed_to: str = ""
+    handed_line: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,13 +56,21 @@ def accesses(scanned: Scanned, kernel: KernelDeclaration, name: str) -> Accesses
         names.add(alias)
         words |= made_from
     reads = writes = False
-    read_line = 0
+    read_line = handed_line = 0
+    receiver = ""
     indices: list[list[str]] = []
     for at, token in enumerate(body):
         if token.text not in names or _is_member(body, at):
             continue
         use = _use(body, at)
         if use is None:
+            function = "" if _is_asked(body, at) else handed_to(body, at)
+            if any(word in function.lower() for word in ("load", "ldg", "prefetch")):
+                reads, read_line = True, read_line or token.line
+            elif "store" in function.lower():
+                writes = True
+            elif function and not receiver:
+                receiver, handed_line = function, token.line
             continue
         does_read, does_write, index = use
         reads, writes = reads or does_read, writes or does_write
@@ -61,7 +78,14 @@ def accesses(scanned: Scanned, kernel: KernelDeclaration, name: str) -> Accesses
         indices.append([t.text for t in index])
         words |= {t.text for t in index if t.is_word}
     only_first = bool(indices) and len(names) == 1 and all(index in ([], ["0"]) for index in indices)
-    return Accesses(reads, writes, frozenset(words), only_first, read_line)
+    one_index = _one_index(indices) if len(names) == 1 and not receiver else ""
+    return Accesses(reads, writes, frozenset(words), only_first, read_line, one_index, receiver, handed_line)
+
+
+def _one_index(indices: Sequence[Sequence[str]]) -> str:
+    """Return the word that all the indices are; nothing if they differ."""
+    index = indices[0][0] if indices and len(indices[0]) == 1 else ""
+    return index if index.isidentifier() and all(list(one) == [index] for one in indices) else ""
 
 
 def find_constants(scanned: Scanned) -> list[Constant]:
@@ -155,6 +179,11 @@ def _closing(body: Sequence[Token], at: int, opens: str, closes: str) -> int:
         if depth == 0:
             return end
     return len(body) - 1
+
+
+def _is_asked(body: Sequence[Token], at: int) -> bool:
+    """True if the pointer is only compared, as in `bias ? bias[i] : 0`."""
+    return body[at + 1].text in ("?", "==", "!=", "&&", "||") or body[at - 1].text == "!"
 
 
 def _is_member(body: Sequence[Token], at: int) -> bool:

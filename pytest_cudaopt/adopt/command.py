@@ -16,7 +16,9 @@ from pytest_cudaopt.adopt.module_text import ModuleFacts, module_text
 from pytest_cudaopt.adopt.obstacles import stub_patterns
 from pytest_cudaopt.adopt.survey import Survey, Surveyed, survey
 from pytest_cudaopt.device import open_device
-from pytest_cudaopt.errors import SettingsError
+from pytest_cudaopt.errors import SettingsError, SourceError
+
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Adopted:
     """Do what was asked; raise SourceError, SettingsError or EnvironmentFault for what prevents it."""
     file = Path(given.file)
+    if file.is_dir():
+        raise _no_file(file)
     lists = given.list or given.json
     output = None if lists else _output(file, given.output, force=given.force)
     include = [_folder(folder) for folder in given.include]
@@ -59,13 +63,23 @@ def run(given: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> A
     return _write(found, output, include)
 
 
+def _no_file(folder: Path) -> SourceError:
+    sources = ", ".join(str(path) for path in sorted(folder.rglob("*.cu"))[:_MOST_NAMED]) or "none"
+    return SourceError(
+        f"{folder}",
+        expected="a file, FILE.cu",
+        got="a folder",
+        next_step=f"Name one of its sources: {sources}",
+    )
+
+
 def _write(found: Survey, output: Path, include: list[Path]) -> Adopted:
     proposed = [one for one in found.kernels if one.proposal is not None]
     obstacles = obstacle_lines(found)
     in_the_way = ["In the way:", *(f"  {line}" for line in obstacles)] if obstacles else []
     if not proposed:
         return Adopted(
-            "\n".join([f"{output.name} was not written: no kernel can be declared", *in_the_way]), False
+            "\n".join([f"{output} was not written: no kernel can be declared", *in_the_way]), False
         )
     folder = output.absolute().parent
     facts = ModuleFacts(
@@ -87,7 +101,7 @@ def _next_steps(proposed: list[Surveyed], output: Path) -> list[str]:
     guessed = [
         one for one in proposed if one.proposal and one.proposal.launch and one.proposal.launch.is_default
     ]
-    steps = [f"Write the references in {output.name}: NumPy, float inputs come as float64"]
+    steps = [f"Write the references in {output}: NumPy, float inputs come as float64"]
     steps.append("Look at the guessed shapes and cases" + (" and launch rules" if guessed else ""))
     steps.append(f"Run: pytest {shlex.quote(str(output))} --cudaopt-device sim")
     return steps

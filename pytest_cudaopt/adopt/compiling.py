@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_cudaopt.adopt.headers import folders_with
 from pytest_cudaopt.adopt.host_code import Lines, without_lines
+from pytest_cudaopt.adopt.signatures import signatures_in
 from pytest_cudaopt.adopt.texts import compiler_texts, missing_header
 from pytest_cudaopt.answers import Answer
 from pytest_cudaopt.device import Device
@@ -18,9 +18,6 @@ from pytest_cudaopt.macros import HEADER, as_header
 from pytest_cudaopt.protocol import Compile, Entry, Load, Module
 
 _MODULE = "adopted"
-_SIGNATURE = re.compile(
-    r"cudaopt signature: kernel '(.*)' is not as declared: it is void \(\*\)\((.*)\), expected"
-)
 _TIMEOUT_S = 120.0
 _MOST_ROUNDS = 60
 
@@ -135,12 +132,7 @@ class _Attempt:
 
     def signatures(self) -> dict[str, tuple[str, ...]]:
         """Return the parameter types of every entry: asked by claiming that there are none."""
-        found = {one.entry: () for one in self.wanted}
-        result: dict[str, tuple[str, ...]] = dict(found)
-        for diagnostic in self._ask(()).diagnostics:
-            if match := _SIGNATURE.search(diagnostic.text):
-                result[match[1]] = _split_types(match[2].replace("__nv_bool", "bool"))
-        return result
+        return signatures_in(diagnostic.text for diagnostic in self._ask(()).diagnostics)
 
     def result(self, confirmed: Mapping[str, Confirmed]) -> CompiledFile:
         return CompiledFile(
@@ -195,16 +187,17 @@ class _Attempt:
 
     def _drop_unknown(self) -> bool:
         """Ask for each kernel alone: the message about one among many does not say which it is."""
-        everything, unknown = self.wanted, []
+        everything = self.wanted
+        unknown: dict[str, list[Wanted]] = {}
         for one in everything:
             self.wanted = [one]
             answer = self._ask(None)
             if answer.fault is not None and answer.fault.kind is FindingKind.UNKNOWN_ENTRY:
-                unknown.append(one)
+                unknown.setdefault(_why_unknown(one.entry, _message(answer)), []).append(one)
         self.wanted = everything
-        return self._drop(
-            unknown, "not there once compiled: an #if may leave it out, or be it of another name", ()
-        )
+        for why, kernels in unknown.items():
+            self._drop(kernels, why, ())
+        return bool(unknown) and bool(self.wanted)
 
     def _find_header(self, header: str) -> bool:
         if header in self._stubs:
@@ -234,6 +227,14 @@ def _message(answer: Answer) -> str:
     return "" if answer.fault is None else answer.fault.message
 
 
+def _why_unknown(entry: str, message: str) -> str:
+    """Return what the compiler says of a name it does not know, without what our own advice adds."""
+    told = message.partition("has no such kernel: ")[2].partition(". ")[0]
+    if not told or "undefined" in told or "has no member" in told:
+        return "not there once compiled: an #if may leave it out, or be it of another name"
+    return f"{entry}: {told}"
+
+
 def _first_error(answer: Answer) -> str:
     first = next((d for d in answer.diagnostics if d.severity == "error"), None)
     return str(first) if first is not None else _message(answer)
@@ -241,15 +242,3 @@ def _first_error(answer: Answer) -> str:
 
 def _is_within(line: int, ranges: Iterable[Lines]) -> bool:
     return any(first <= line <= last for first, last in ranges)
-
-
-def _split_types(text: str) -> tuple[str, ...]:
-    """Split at the commas outside template arguments and function pointers."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character in "<(") - (character in ">)")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return tuple(part.strip() for part in parts if part.strip())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pytest_cudaopt.adopt.dispatches import dispatched
+from pytest_cudaopt.adopt.scopes import scopes_of, statement_start
 from pytest_cudaopt.adopt.tokens import (
-    NOWHERE,
     STATEMENT_ENDS,
     Scanned,
     Token,
@@ -76,7 +77,7 @@ def find_kernels(scanned: Scanned) -> list[KernelDeclaration]:
     for index, token in enumerate(scanned.tokens):
         if token.text != "__global__":
             continue
-        start = _statement_start(scanned, index)
+        start = statement_start(scanned, index)
         head = scanned.tokens[start:index]
         name_at = _name(scanned, index)
         if name_at is None:
@@ -90,14 +91,6 @@ def find_kernels(scanned: Scanned) -> list[KernelDeclaration]:
             if key not in found or (found[key].body is None and kernel.body is not None):
                 found[key] = kernel
     return [_with_instances(scanned, kernel, instances) for kernel in found.values()]
-
-
-def _statement_start(scanned: Scanned, index: int) -> int:
-    start = index
-    while start > 0 and scanned.tokens[start - 1].text not in STATEMENT_ENDS:
-        start -= 1
-    # `extern "C" {` ends in a brace of its own; access specifiers end in a colon.
-    return start
 
 
 def _name(scanned: Scanned, index: int) -> tuple[int, int] | None:
@@ -153,7 +146,7 @@ def _declaration(scanned: Scanned, start: int, index: int, name_at: tuple[int, i
         scopes=(*scopes, *written),
         line=tokens[name_start].line,
         last_line=tokens[min(body[1] if body else end, len(tokens) - 1)].line,
-        template=_template(scanned, start, index),
+        template=read_template(scanned, start, index),
         parameters=tuple(read_parameter(part) for part in split_at_commas(tokens[opening + 1 : closing]))
         if scanned.texts(opening + 1, closing) != ["void"]
         else (),
@@ -170,7 +163,8 @@ def read_parameter(tokens: Sequence[Token]) -> FunctionParameter:
     return FunctionParameter(name, read_type(type_), spelled(type_), spelled(tokens[equals + 1 :]))
 
 
-def _template(scanned: Scanned, start: int, index: int) -> tuple[TemplateParameter, ...]:
+def read_template(scanned: Scanned, start: int, index: int) -> tuple[TemplateParameter, ...]:
+    """Read the `template <...>` between two tokens; of none, return nothing."""
     texts = scanned.texts(start, index)
     if "template" not in texts:
         return ()
@@ -189,6 +183,10 @@ def _template_parameter(tokens: Sequence[Token]) -> TemplateParameter:
         return TemplateParameter(texts[equals - 1], "template", default)
     if texts[0] in ("typename", "class"):
         return TemplateParameter(texts[1] if equals > 1 else "", "type", default)
+    if "(" in texts[:equals]:
+        # `T (*F)(T)`
+        names = (token.text for token in tokens[texts.index("(") : equals] if token.is_word)
+        return TemplateParameter(next(names, ""), "function pointer", default)
     type_, name = split_name(tokens[:equals])
     return TemplateParameter(name, read_type(type_).base, default)
 
@@ -198,29 +196,6 @@ def _attributes(scanned: Scanned, start: int, end: int) -> Iterator[tuple[str, s
         if scanned.tokens[at].text in _CALLED and scanned.tokens[at + 1].text == "(":
             closing = scanned.partner.get(at + 1, at + 1)
             yield scanned.tokens[at].text, spelled(scanned.tokens[at + 2 : closing])
-
-
-def scopes_of(scanned: Scanned, index: int) -> tuple[tuple[str, ...], bool]:
-    """Return the namespaces around a token, and whether a class is among what surrounds it.
-
-    An anonymous namespace and `extern "C"` give no name.
-    """
-    names: list[str] = []
-    in_class = False
-    brace = scanned.inside[index]
-    while brace != NOWHERE:
-        head = scanned.texts(_statement_start(scanned, brace), brace)
-        if "namespace" in head:
-            names[:0] = [text for text in head[head.index("namespace") + 1 :] if text not in ("::", "inline")]
-        elif not is_linkage(head):
-            in_class = True
-        brace = scanned.inside[brace]
-    return tuple(names), in_class
-
-
-def is_linkage(head: Sequence[str]) -> bool:
-    """True for what stands before the brace of `extern "C" {`."""
-    return len(head) == 2 and head[0] == "extern"
 
 
 def _instantiation(tokens: Sequence[Token]) -> tuple[str, tuple[str, ...]]:
@@ -252,4 +227,4 @@ def _launched(scanned: Scanned, name: str) -> Iterator[tuple[str, ...]]:
             continue
         end = closing_angle(tokens, at + 1)
         if end is not None and end + 1 < len(tokens) and tokens[end + 1].text == "<<<":
-            yield _instantiation(tokens[at : end + 1])[1]
+            yield from dispatched(scanned, at, _instantiation(tokens[at : end + 1])[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_cudaopt.adopt.declarations import is_linkage
+from pytest_cudaopt.adopt.scopes import is_linkage
 from pytest_cudaopt.adopt.tokens import NOWHERE, Scanned
 
 Lines = tuple[int, int]

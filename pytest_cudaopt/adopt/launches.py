@@ -29,7 +29,7 @@ class Guess:
 def guess_launch(scanned: Scanned, kernel: KernelDeclaration, sizes: Sequence[str]) -> Guess:
     """Read the first launch of `kernel` that can be told in `sizes`; else return an empty rule."""
     seen, line = "", 0
-    for at, configuration, arguments in _launches(scanned, kernel.name):
+    for at, configuration, arguments in find_launches(scanned, kernel.name):
         rule = _rule(scanned, kernel, sizes, at, configuration, arguments)
         if rule is not None:
             return Guess(rule, scanned.tokens[at].line, is_default=False)
@@ -37,7 +37,8 @@ def guess_launch(scanned: Scanned, kernel: KernelDeclaration, sizes: Sequence[st
     return Guess("", line, seen=seen)
 
 
-def _launches(scanned: Scanned, name: str) -> list[tuple[int, Sequence[Token], Sequence[Token]]]:
+def find_launches(scanned: Scanned, name: str) -> list[tuple[int, Sequence[Token], Sequence[Token]]]:
+    """Return where each launch of `name` has its `<<<`, its configuration and its arguments."""
     found: list[tuple[int, Sequence[Token], Sequence[Token]]] = []
     tokens = scanned.tokens
     for at, token in enumerate(tokens):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_cudaopt.adopt.proposal import Marked, Proposal
+from pytest_cudaopt.adopt.marking import Marked
+from pytest_cudaopt.adopt.proposal import Proposal
 
 _WIDTH = 110
 _IMPORTED = re.compile(
@@ -33,16 +34,24 @@ def module_text(facts: ModuleFacts, proposals: Sequence[Proposal]) -> str:
     """Return a module that declares `proposals`; kernels of one name get a number behind it."""
     functions: list[str] = []
     declarations: list[str] = []
+    taken = {proposal.function for proposal in proposals}
     for proposal in proposals:
-        count = functions.count(proposal.function)
-        functions.append(proposal.function)
-        name = f"{proposal.function}_{count + 1}" if count else proposal.function
+        name = _free_name(proposal.function, functions, taken)
+        functions.append(name)
         declarations.append(_declaration(facts, proposal, name))
     body = "\n\n\n".join(declarations)
     name = facts.source.rpartition("/")[2]
     head = f'"""Kernels of {name}. Written by `cudaopt adopt`: what a TODO stands beside is a guess."""\n'
     left_out = "".join(f"\n{_comment(line)}\n" for line in facts.left_out)
     return f"{head}\n{_imports(body)}\n\n\n{body}\n" + (f"\n{left_out}" if left_out else "")
+
+
+def _free_name(function: str, used: Sequence[str], taken: Collection[str]) -> str:
+    """Return a name that no other function of the module has: two of one name would replace each other."""
+    if function not in used:
+        return function
+    numbered = (f"{function}_{number}" for number in range(2, len(used) + len(taken) + 3))
+    return next(name for name in numbered if name not in used and name not in taken)
 
 
 def _imports(body: str) -> str:
@@ -103,10 +112,12 @@ def _launch(proposal: Proposal) -> list[str]:
 
 def _cases(proposal: Proposal) -> list[str]:
     small, large = proposal.cases
+    absent = "".join(f"{name}=None, " for name in proposal.absent)
     measured = f"case({_sizes(large)}measure=True)"
     return [
         "cases=[",
         f"    case({_sizes(small).removesuffix(', ')}),",
+        *([f"    case({(_sizes(small) + absent).removesuffix(', ')}),"] if absent else []),
         f"    {measured},  # TODO: sizes that matter",
         "],",
     ]

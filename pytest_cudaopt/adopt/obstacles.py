@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_cudaopt.adopt.compiling import CompiledFile, Confirmed
 from pytest_cudaopt.adopt.declarations import FunctionParameter, KernelDeclaration
+from pytest_cudaopt.adopt.structs import struct_name
 from pytest_cudaopt.adopt.tokens import Scanned
 
 _TMA = frozenset({"CUtensorMap", "CUtensorMap_st"})
@@ -57,11 +58,16 @@ def of_file(compiled: CompiledFile, base: Path) -> list[Obstacle]:
             found.append(_missing_header(header))
     if compiled.host_code:
         lines = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in compiled.host_code)
+        of_one = len(compiled.host_code) == 1 and "to" not in lines
         advice = (
             "write '#ifndef __CUDACC_RTC__' before it and '#endif' behind it, or put the kernels "
             "between '// @cudaopt begin NAME' and '// @cudaopt end'"
         )
-        found.append(Obstacle(f"host code in the way of the compiler (lines {lines})", advice))
+        found.append(
+            Obstacle(
+                f"host code in the way of the compiler ({'line' if of_one else 'lines'} {lines})", advice
+            )
+        )
     return found
 
 
@@ -71,16 +77,20 @@ def of_kernel(
     """Return what stands in the way of one kernel."""
     found = [*_of_declaration(kernel), *_of_parameters(kernel, structs), *_of_body(scanned, kernel)]
     if confirmed is not None and confirmed.error:
-        undefined = "is undefined" in confirmed.error
-        advice = (
-            "if the build defines it, write defines={...}; else mend it" if undefined else "mend that first"
-        )
-        found.append(Obstacle(f"does not compile: {confirmed.error}", advice))
+        found.append(Obstacle(f"does not compile: {confirmed.error}", _advice_for_error(confirmed.error)))
     # The instructions behind the first of a line are there because of it.
     lines = {_PLACE.sub("", note): note for note in reversed(confirmed.unsupported if confirmed else ())}
     for note in reversed(lines.values()):
         found.append(Obstacle(note, "it needs a GPU: run with --cudaopt-device cuda:0"))
     return found
+
+
+def _advice_for_error(error: str) -> str:
+    if "is undefined" in error:
+        return "if the build defines it, write defines={...}; else mend it"
+    if "cannot determine which instance" in error:
+        return "write template arguments that fit into entry="
+    return "mend that first"
 
 
 def stub_patterns(headers: Iterable[str]) -> tuple[str, ...]:
@@ -106,7 +116,7 @@ def _of_declaration(kernel: KernelDeclaration) -> Iterator[Obstacle]:
     if kernel.in_class:
         yield Obstacle("it is inside a class", "move it to a namespace", kernel.line, blocks=True)
     for parameter in kernel.template:
-        if parameter.type in ("pack", "template"):
+        if parameter.type in ("pack", "template", "function pointer"):
             yield Obstacle(
                 f"template parameter '{parameter.name}' is a {parameter.type}",
                 "write the arguments into entry= yourself",
@@ -142,7 +152,7 @@ def _of_parameter(
     if base == "void" or (_VECTOR.match(base) and parameter.type.dtype({}) is None):
         advice = "declare it as a pointer to the elements and cast inside the kernel"
         return Obstacle(f"{subject} has no dtype", advice, kernel.line, blocks=True)
-    if base in structs and not parameter.type.pointers:
+    if struct_name(base) in structs and not parameter.type.pointers:
         return Obstacle(
             f"{subject} is a struct by value", "check the members of its Struct(...)", kernel.line
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_cudaopt.adopt.declarations import FunctionParameter, read_parameter, scopes_of
+from pytest_cudaopt.adopt.declarations import FunctionParameter, read_parameter
+from pytest_cudaopt.adopt.scopes import scopes_of
 from pytest_cudaopt.adopt.tokens import STATEMENT_ENDS, Scanned, Token, split_at_commas
 from pytest_cudaopt.adopt.types import read_type
 
@@ -31,6 +32,11 @@ def qualified_struct(scanned: Scanned, name: str) -> str:
     return name
 
 
+def struct_name(base: str) -> str:
+    """Return the name alone of `ns::Params<T>`."""
+    return base.partition("<")[0].rpartition("::")[2].strip()
+
+
 def find_aliases(scanned: Scanned) -> dict[str, str]:
     """Return what `using X = Y;` and `typedef Y X;` say, as written."""
     aliases: dict[str, str] = {}
@@ -41,6 +47,21 @@ def find_aliases(scanned: Scanned) -> dict[str, str]:
         elif texts[:1] == ["typedef"] and len(texts) > 2 and texts[-1] != ")":
             aliases[texts[-1]] = read_type(statement[1:-1]).base
     return aliases
+
+
+def find_enums(scanned: Scanned) -> dict[str, str]:
+    """Return the first value of each of the file's enums, as code outside all namespaces calls it."""
+    enums: dict[str, str] = {}
+    tokens = scanned.tokens
+    for at, token in enumerate(tokens):
+        if token.text != "enum":
+            continue
+        name_at = at + 1 + (tokens[at + 1].text in ("class", "struct"))
+        opening = next((i for i in range(name_at, len(tokens)) if tokens[i].text in STATEMENT_ENDS), at)
+        if tokens[opening].text == "{" and name_at < opening < len(tokens) - 1 and tokens[name_at].is_word:
+            name = tokens[name_at].text
+            enums[name] = "::".join((*scopes_of(scanned, at)[0], name, tokens[opening + 1].text))
+    return enums
 
 
 def _members(tokens: Sequence[Token]) -> tuple[FunctionParameter, ...]:

@@ -12,9 +12,11 @@ from pytest_cudaopt.adopt.compiling import CompiledFile, CompileInput, Confirmed
 from pytest_cudaopt.adopt.declarations import KernelDeclaration, find_kernels
 from pytest_cudaopt.adopt.headers import project_of
 from pytest_cudaopt.adopt.host_code import find_host_code
+from pytest_cudaopt.adopt.marking import FileFacts
 from pytest_cudaopt.adopt.obstacles import Obstacle, of_file, of_kernel
-from pytest_cudaopt.adopt.proposal import FileFacts, Proposal, Unknown, propose
-from pytest_cudaopt.adopt.structs import find_aliases, find_structs
+from pytest_cudaopt.adopt.overloads import cast_of
+from pytest_cudaopt.adopt.proposal import Proposal, Unknown, propose
+from pytest_cudaopt.adopt.structs import find_aliases, find_enums, find_structs
 from pytest_cudaopt.adopt.templates import Pattern, entry_pattern
 from pytest_cudaopt.adopt.tokens import Scanned, scan
 from pytest_cudaopt.device import Device
@@ -63,7 +65,13 @@ def survey(file: Path, entries: Sequence[str], include: Sequence[Path], device: 
     source = _read(file)
     scanned = scan(source)
     kernels = _chosen(file, scanned, entries)
-    patterns = [entry_pattern(kernel, scanned.constants) for kernel in kernels]
+    names = [kernel.qualified for kernel in find_kernels(scanned)]
+    enums = find_enums(scanned)
+    casts = [cast_of(scanned, k) if names.count(k.qualified) > 1 else "" for k in kernels]
+    patterns = [
+        entry_pattern(kernel, scanned.constants, enums, cast)
+        for kernel, cast in zip(kernels, casts, strict=True)
+    ]
     parts, outside, unreadable = _parts(source, file, kernels)
     surveyed = {at: Surveyed(kernels[at], patterns[at], Confirmed(), None, (_OUTSIDE,)) for at in outside}
     all_compiled: list[CompiledFile] = []
@@ -185,10 +193,16 @@ def _survey(
 def _unknown(unknown: Unknown, line: int) -> Obstacle:
     return Obstacle(
         f"parameter '{unknown.name}' ({unknown.type}) has a type no dtype stands for",
-        f'if it is a struct, write Struct("{unknown.type.removeprefix("const ")}", ...) with its members',
+        _advice_for_type(unknown.type),
         line,
         blocks=True,
     )
+
+
+def _advice_for_type(type_: str) -> str:
+    if "*" in type_:
+        return "give the template a type that has a dtype, or declare it as a pointer to such elements"
+    return f'if it is a struct, write Struct("{type_.removeprefix("const ")}", ...) with its members'
 
 
 def _chosen(file: Path, scanned: Scanned, entries: Sequence[str]) -> list[KernelDeclaration]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from pytest_cudaopt.adopt.declarations import KernelDeclaration, TemplateParameter
 from pytest_cudaopt.adopt.names import python_name
@@ -14,6 +16,8 @@ _INTEGERS = frozenset(
     {"int", "unsigned int", "unsigned", "long", "size_t", "short", "int32_t", "uint32_t", "int64_t"}
 )
 _FLOAT8 = {"f8e4m3": "__nv_fp8_e4m3", "f8e5m2": "__nv_fp8_e5m2"}
+_INDEX_TYPE = re.compile(r"idx|index|offset_t")
+NO_ENUMS: Mapping[str, str] = MappingProxyType({})
 _VALUE_BY_WORD = (("block", 256), ("thread", 256), ("dim", 64), ("tile", 16), ("vec", 4), ("warp", 4))
 
 
@@ -22,7 +26,7 @@ class Pattern:
     """An entry and what its braces stand for: `types` by name, and `sizes` with the values the file uses.
 
     `concrete` is the first instance, as the compiler is asked for it. `guessed` names what the file does not
-    tell.
+    tell. `arguments` maps template parameters to what the entry has for them.
     """
 
     entry: str
@@ -30,12 +34,22 @@ class Pattern:
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
 
 
-def entry_pattern(kernel: KernelDeclaration, constants: Mapping[str, int]) -> Pattern:
-    """Return the pattern for `kernel`; of no template, its qualified name."""
+def entry_pattern(
+    kernel: KernelDeclaration,
+    constants: Mapping[str, int],
+    enums: Mapping[str, str] = NO_ENUMS,
+    cast: str = "",
+) -> Pattern:
+    """Return the pattern for `kernel`; of no template, `cast` or else its qualified name.
+
+    `enums` maps enums to their first value.
+    """
     if not kernel.template:
-        return Pattern(kernel.qualified, kernel.qualified)
+        name = cast or kernel.qualified
+        return Pattern(name, name)
     written: list[str] = []
     concrete: list[str] = []
     types: dict[str, tuple[str, ...]] = {}
@@ -47,7 +61,7 @@ def entry_pattern(kernel: KernelDeclaration, constants: Mapping[str, int]) -> Pa
         used = tuple(dict.fromkeys(instance[at] for instance in kernel.instances))
         if not used and not parameter.default:
             guessed.append(parameter.name)
-        values = used or ((parameter.default,) if parameter.default else (_guess(parameter),))
+        values = used or ((parameter.default,) if parameter.default else (_guess(parameter, enums),))
         dtypes = tuple(CudaType(value).dtype({}) for value in values)
         numbers = tuple(_number(value, constants) for value in values)
         name = python_name(parameter.name, is_size=True)
@@ -68,6 +82,7 @@ def entry_pattern(kernel: KernelDeclaration, constants: Mapping[str, int]) -> Pa
         types,
         sizes,
         tuple(guessed),
+        dict(zip((parameter.name for parameter in kernel.template), written, strict=False)),
     )
 
 
@@ -76,9 +91,14 @@ def spelling_of(dtype: str) -> str:
     return BY_NAME[dtype].cuda[0] if dtype in BY_NAME else _FLOAT8[dtype]
 
 
-def _guess(parameter: TemplateParameter) -> str:
+def _guess(parameter: TemplateParameter, enums: Mapping[str, str]) -> str:
     if parameter.is_type:
-        return "float"
+        return "int" if _INDEX_TYPE.search(parameter.name.lower()) else "float"
+    if parameter.type == "function pointer":
+        # Compiles, and so tells the signature; which function it is only a person knows.
+        return "nullptr"
+    if (first := enums.get(parameter.type.rpartition("::")[2])) is not None:
+        return first
     if parameter.type == "bool":
         return "false"
     name = parameter.name.lower()

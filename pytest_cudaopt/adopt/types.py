@@ -24,6 +24,10 @@ _SPELLINGS = {
     **{f"{element}{lanes}": dtype for element, dtype in _OF_VECTORS.items() for lanes in (2, 4)},
     **{
         "half": "f16",
+        "c10::Half": "f16",
+        "at::Half": "f16",
+        "c10::BFloat16": "bf16",
+        "at::BFloat16": "bf16",
         "half2": "f16",
         "nv_half": "f16",
         "nv_bfloat16": "bf16",
@@ -52,10 +56,18 @@ class CudaType:
 
     def dtype(self, aliases: Mapping[str, str]) -> str | None:
         """Return the dtype's name for the base; None for structs, template parameters and the unknown."""
+        return _SPELLINGS.get(self._plain_base(aliases))
+
+    def lanes(self, aliases: Mapping[str, str]) -> int:
+        """Return how many elements of the dtype the base packs, 4 for `float4`."""
+        name = self._plain_base(aliases)
+        return int(name[-1]) if name in _SPELLINGS and (name[:-1] in _OF_VECTORS or name == "half2") else 1
+
+    def _plain_base(self, aliases: Mapping[str, str]) -> str:
         name = self.base
         for _ in range(len(aliases)):
             name = aliases.get(name, name)
-        return _SPELLINGS.get(name.removeprefix("std::").removeprefix("::"))
+        return name.removeprefix("std::").removeprefix("::")
 
 
 def split_name(tokens: Sequence[Token]) -> tuple[list[Token], str]:
