@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
 from pytest_cudaopt.achieved import achieved_by_case
-from pytest_cudaopt.errors import CudaoptError
+from pytest_cudaopt.errors import CudaoptError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, CaseStatus, Plan, Stage, Status
 from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
@@ -68,6 +68,8 @@ def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
             return _optimize(work, session, announce)
         return _judge(work, work.case, session)
     except CudaoptError as error:
+        if isinstance(error, ReferenceFault):
+            session.failed_checks.add((work.kernel_id, work.case_id))
         return _failed(work.row, report.describe_error(error, session.root))
 
 

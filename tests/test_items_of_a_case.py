@@ -1,4 +1,4 @@
-"""How often a reference runs: once per case in a session, whatever uses it."""
+"""What items of one case share: one run of the reference, and a check that failed."""
 
 from __future__ import annotations
 
@@ -26,3 +26,19 @@ def test_checks_latency_and_every_candidate_share_one_run_per_case(project, argu
     project.write("test_scale.py", COUNTING.replace("CALLS", repr(str(calls))))
     project.run("--cudaopt-device=sim", "--cudaopt-fuzz-examples=0", *arguments)
     assert Counter(calls.read_text().split()) == {"51": 1, "4096": 1}
+
+
+@pytest.mark.parametrize(
+    "body", ["raise NotImplementedError", "y[...] = 3 * x"], ids=["no reference", "wrong"]
+)
+def test_a_case_whose_check_failed_is_not_timed(project, body: str) -> None:
+    project.write(
+        "test_scale.py",
+        "from pytest_cudaopt import In, Out, case, f32, i32, kernel\n"
+        '@kernel("scale.cu", cases=[case(n=51), case(n=4096, measure=True)])\n'
+        f'def scale(x=In(f32, "n"), y=Out(f32, "n"), n=i32):\n    {body}\n',
+    )
+    result = project.run("--cudaopt-device=sim", "--cudaopt-fuzz-examples=0", "-rs")
+    result.assert_outcomes(failed=2, skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*check-n4096 failed"])
+    result.stdout.no_fnmatch_line("*us modelled*")
