@@ -21,6 +21,9 @@ from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.session import KernelSession
 from pytest_cudaopt.table import RowStage
 
+# What the machine lacks, and what does not compile, is no item's own.
+_SHARED = (FailureClass.ENVIRONMENT, FailureClass.COMPILE)
+
 
 class KernelFailed(Exception):
     """Carries a failure to the item that shows it."""
@@ -60,8 +63,8 @@ class KernelItem(pytest.Function):
         failure = excinfo.value.failure
         at = failure.at or self.work.kernel.location
         session = KernelSession.of(self.config)
-        if failure.kind is FailureClass.ENVIRONMENT and not session.explain_once(failure.text):
-            # What the machine lacks fails every item: one full text is enough.
+        if failure.kind in _SHARED and not session.explain_once(failure.text):
+            # Every item fails alike: one full text is enough.
             return shown(
                 failure.summary,
                 [f"{failure.kind}: {failure.headline} (as explained at the first failure)"],

@@ -21,7 +21,7 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault, HarnessError
 from pytest_cudaopt.evaluation import Budget, Diagnostic, Resources
 from pytest_cudaopt.finding import Finding, FindingKind
-from pytest_cudaopt.formals import StructLayout, constants, cuda_types, struct_layouts
+from pytest_cudaopt.formals import StructLayout, constants, cuda_types, declared_as, struct_layouts
 from pytest_cudaopt.instances import Instance, distinct
 from pytest_cudaopt.protocol import Entry, Member, Module, Struct, Symbol
 from pytest_cudaopt.rewritten import Rewritten, rewrite
@@ -89,7 +89,7 @@ def compile_candidate(
     if product is None:
         answer = _compile(source, key, kernel, device, budget)
         if isinstance(answer, CompileFailure):
-            return _with_notes(answer, texts)
+            return _with_notes(answer, kernel, texts)
         product = answer
         _remember(remembered, product)
     return _compiled(kernel, source, key, product, device)
@@ -172,11 +172,11 @@ def _texts(kernel: Kernel, candidate: Candidate, device: Device) -> Rewritten:
     return rewrite(closure, device.toolchain.has_header)
 
 
-def _with_notes(failure: CompileFailure, texts: Rewritten) -> CompileFailure:
+def _with_notes(failure: CompileFailure, kernel: Kernel, texts: Rewritten) -> CompileFailure:
     """Say what is known of the cause: names that nvcc would have known, headers that were empty."""
     if failure.finding.kind is not FindingKind.COMPILE_ERROR:
         return failure
-    diagnostics, note = with_notes(failure.diagnostics, texts.stubbed)
+    diagnostics, note = with_notes(failure.diagnostics, texts.stubbed, declared_as(kernel.parameters))
     message = failure.finding.message + (f" ({note})" if note else "")
     return CompileFailure(replace(failure.finding, message=message), diagnostics)
 

@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pytest_cudaopt.parameters import Parameter
+from pytest_cudaopt.parameters import Parameter, Role
 
 _POINTER_BYTES = 8
+_MARKERS = {
+    Role.IN: "In",
+    Role.OUT: "Out",
+    Role.INOUT: "InOut",
+    Role.SCRATCH: "Scratch",
+    Role.SCALAR: "Scalar",
+}
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,20 @@ def cuda_types(parameters: Sequence[Parameter]) -> tuple[tuple[str, ...], ...]:
         (formal.type_name,) if isinstance(formal, StructLayout) else formal.cuda_types
         for formal in formals(parameters)
     )
+
+
+def declared_as(parameters: Sequence[Parameter]) -> tuple[str, ...]:
+    """Return how each of the function's parameters is declared, such as `x=In(f32, ...)`."""
+    return tuple(
+        f"a struct {formal.type_name}" if isinstance(formal, StructLayout) else _as_written(formal)
+        for formal in formals(parameters)
+    )
+
+
+def _as_written(parameter: Parameter) -> str:
+    if parameter.is_size:
+        return f"{parameter.name}={parameter.dtype}"
+    return f"{parameter.name}={_MARKERS[parameter.role]}({parameter.dtype}, ...)"
 
 
 def struct_layouts(parameters: Sequence[Parameter]) -> tuple[StructLayout, ...]:
