@@ -37,8 +37,7 @@ bool is_hint(std::string_view modifier) {
   for (const std::string_view hint : kHints) {
     if (modifier == hint) return true;
   }
-  return modifier.substr(0, 4) == "L1::" ||
-         (modifier.substr(0, 4) == "L2::" && modifier != "L2::cache_hint");
+  return modifier.substr(0, 4) == "L1::" || modifier.substr(0, 4) == "L2::";
 }
 
 bool read_modifiers(const Instruction& instruction, MemoryForm& form) {
@@ -114,7 +113,9 @@ bool read_address(const ptx::Function& function, const Operand& address, MemoryF
 std::optional<MemoryForm> memory_form(const ptx::Function& function,
                                       const Instruction& instruction) {
   const bool is_store = instruction.opcode == "st";
-  if (instruction.operands.size() != 2) return std::nullopt;
+  // The policy behind them, which says what to keep in the L2, is not looked at.
+  const std::size_t operands = instruction.has("L2::cache_hint") ? 3 : 2;
+  if (instruction.operands.size() != operands) return std::nullopt;
   const Operand& value = instruction.operands[is_store ? 1 : 0];
   const Operand& address = instruction.operands[is_store ? 0 : 1];
   const auto element = element_type(instruction.type());

@@ -1,6 +1,9 @@
 // ld, st and their kin. A warp's access is checked and counted through its address pattern; only
 // what a pattern cannot answer (other windows, several arrays, faults) is resolved lane by lane.
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <string_view>
 
 #include "sim/lane_copy.hpp"
 #include "sim/memory_form.hpp"
@@ -292,6 +295,13 @@ Binding bind_access(const MemoryForm& form, bool store) {
   return binding;
 }
 
+// There is no cache to direct: these promise nothing about memory.
+bool directs_caches(std::string_view opcode) {
+  static constexpr std::string_view kOpcodes[] = {"prefetch", "prefetchu", "createpolicy",
+                                                  "applypriority", "discard"};
+  return std::find(std::begin(kOpcodes), std::end(kOpcodes), opcode) != std::end(kOpcodes);
+}
+
 Binding bind_no_effect() {
   Binding binding;
   binding.full = binding.masked = no_effect;
@@ -311,10 +321,7 @@ std::optional<Binding> bind_memory(const ptx::Function& function,
     if (!form) return std::nullopt;
     return form->parameter_by_name ? bind_parameter(*form) : bind_access(*form, store);
   }
-  // There is no cache to direct: these promise nothing about memory.
-  if (instruction.opcode == "prefetch" || instruction.opcode == "prefetchu")
-    return bind_no_effect();
-  return std::nullopt;
+  return directs_caches(instruction.opcode) ? std::optional(bind_no_effect()) : std::nullopt;
 }
 
 }  // namespace cudaopt::sim::CUDAOPT_ISA
