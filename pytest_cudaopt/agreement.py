@@ -9,12 +9,13 @@ import numpy as np
 
 from pytest_cudaopt.accept import accept_name, bad_elements
 from pytest_cudaopt.buffers import FINITE_POISON, poison_of
+from pytest_cudaopt.criterion import criterion
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.evaluation import Comparison
 from pytest_cudaopt.expectation import Expectation
 from pytest_cudaopt.outputs import Outputs, pattern_at
 from pytest_cudaopt.parameters import Parameter, Role
-from pytest_cudaopt.tolerance import Unwritten, criterion
+from pytest_cudaopt.tolerance import Unwritten
 from pytest_cudaopt.validate import FIRST_SHOWN, compare, compare_marked
 
 if TYPE_CHECKING:

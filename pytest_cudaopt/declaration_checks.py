@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pytest_cudaopt import instances
 from pytest_cudaopt.cases import RESERVED, Case, require_sizes
 from pytest_cudaopt.contract import Contract, unknown_size
+from pytest_cudaopt.criterion import criterion
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.draw_sizes import contradiction
 from pytest_cudaopt.errors import DeclarationError, ExpressionError, did_you_mean
@@ -14,7 +15,7 @@ from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.float_expressions import FloatExpression
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.reference_source import ReferenceSource
-from pytest_cudaopt.tolerance import criterion, require_fitting
+from pytest_cudaopt.tolerance import require_fitting
 
 
 def require_sound(declared: Kernel, written: tuple[Case, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with directives that can be read: unknown names, unused tunables, misspelt keywords."""
+"""What is wrong with directives that can be read: unknown names, unused tunables."""
 
 from __future__ import annotations
 
@@ -13,27 +13,8 @@ if TYPE_CHECKING:
     from pytest_cudaopt.directives import Directives
     from pytest_cudaopt.launch import LaunchRule
 
-_KEYWORDS = ("launch", "tune", "options")
-# What looks like a directive: other `// @word` lines are comments of some other tool.
-_LIKE_DIRECTIVE = re.compile(r"^\s*//\s*@([A-Za-z]+)(?:\[.*\])?\s+(?:.*=|where\s|-)")
 _TUNE_LINE = re.compile(r"^\s*//\s*@tune\b.*$", re.MULTILINE)
 _INCLUDE = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
-
-
-def require_no_misspelt(source: str, file: str) -> None:
-    """Raise SourceError at a line such as `// @lauch grid=(1)`, which would be taken for a comment."""
-    for number, line in enumerate(source.splitlines(), start=1):
-        match = _LIKE_DIRECTIVE.match(line)
-        if match is None or match.group(1) in _KEYWORDS:
-            continue
-        if near := difflib.get_close_matches(match.group(1), _KEYWORDS, n=1, cutoff=0.7):
-            raise SourceError(
-                f"@{match.group(1)}",
-                expected=", ".join(f"@{keyword}" for keyword in _KEYWORDS),
-                got=f"'{line.strip()}'",
-                next_step=f"Did you mean '@{near[0]}'?",
-                at=SourceLocation(file, number),
-            )
 
 
 def require_known_names(

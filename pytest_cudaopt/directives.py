@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_cudaopt import expressions
-from pytest_cudaopt.directive_checks import require_no_misspelt
 from pytest_cudaopt.errors import CudaoptError, SourceError, SourceLocation
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.launch import LaunchRule, Override, parse_override
+from pytest_cudaopt.misspelt_directives import require_no_misspelt
 
 _LINE = re.compile(r"^\s*//\s*@(launch|tune|options)\b(.*)$")
 _OVERRIDE = re.compile(r"^\s*\[(.*?)\]\s*(.*)$")

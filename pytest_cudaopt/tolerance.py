@@ -1,19 +1,15 @@
-"""What an output is judged by: how its declaration says it, and what that is for one case's sizes."""
+"""How a declaration says what an output is judged by."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from pytest_cudaopt import float_expressions
 from pytest_cudaopt.dtypes import DType, TypeName
 from pytest_cudaopt.errors import DeclarationError, ExpressionError
 from pytest_cudaopt.float_expressions import FloatExpression
-
-if TYPE_CHECKING:
-    from pytest_cudaopt.parameters import Parameter
 
 Bound = str | float
 
@@ -63,46 +59,6 @@ class Judging:
 STRICT = Judging()
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """What one output is judged by at one case: numbers, or with `exact` the bits of the reference."""
-
-    rtol: float = 0.0
-    atol: float = 0.0
-    ulp: float = 0.0
-    exact: bool = False
-
-
-def criterion(parameter: Parameter, kernel: Tolerance, sizes: Mapping[str, int]) -> Criterion:
-    """Return what `parameter` is judged by: its own tolerance, else the kernel's, else its dtype's.
-
-    The kernel's is for floats only; a declared `ulp` takes the place of the dtype's default. Raises
-    DeclarationError where an expression has no value, or a negative one.
-    """
-    if parameter.exact:
-        return Criterion(exact=True)
-    own, dtype = parameter.judging.tolerance, parameter.dtype
-    default = (0.0, 0.0) if own.ulp is not None else (dtype.rtol, dtype.atol)
-    shared = kernel if dtype.is_float else Tolerance()
-
-    def value(name: str, part: FloatExpression | None, fallback: float) -> float:
-        try:
-            return fallback if part is None else _value(part, sizes)
-        except ExpressionError as error:
-            raise DeclarationError(
-                f"{name} of '{parameter.name}': {error.what}",
-                expected=error.expected,
-                got=error.got,
-                next_step=f"Write it so that it is a number for all sizes, such as {name}='1e-3*sqrt(n)'",
-            ) from error
-
-    return Criterion(
-        rtol=value("rtol", shared.rtol if own.rtol is None else own.rtol, default[0]),
-        atol=value("atol", shared.atol if own.atol is None else own.atol, default[1]),
-        ulp=own.ulp or 0.0,
-    )
-
-
 def require_judgeable(
     dtype: object, exact: bool, tolerance: Tolerance, unwritten: str, is_written_whole: bool
 ) -> Judging:
@@ -144,7 +100,7 @@ def _bound(name: str, bound: Bound | None) -> FloatExpression | None:
     try:
         parsed = float_expressions.parse(bound)
         if not parsed.names:
-            _value(parsed, {})
+            bound_at(parsed, {})
     except ExpressionError as error:
         if not isinstance(bound, str):
             raise DeclarationError(f"{name}=", expected="a finite number >= 0", got=repr(bound)) from error
@@ -152,7 +108,8 @@ def _bound(name: str, bound: Bound | None) -> FloatExpression | None:
     return parsed
 
 
-def _value(bound: FloatExpression, sizes: Mapping[str, int]) -> float:
+def bound_at(bound: FloatExpression, sizes: Mapping[str, int]) -> float:
+    """Return the value for these sizes; raise ExpressionError where there is none, or a negative one."""
     value = bound.evaluate(sizes)
     if value < 0:
         given = ", ".join(f"{name}={sizes[name]}" for name in sorted(bound.names))

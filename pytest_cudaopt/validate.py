@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_cudaopt.criterion import Criterion
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.evaluation import Comparison, Mismatch
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.rounding import round_to, spacing
-from pytest_cudaopt.tolerance import Criterion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,12 +26,12 @@ from pytest_cudaopt import (
     work,
 )
 from pytest_cudaopt.amounts import Amount
+from pytest_cudaopt.criterion import Criterion, criterion
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.dtypes import BY_NAME
 from pytest_cudaopt.errors import DeclarationError, SourceError
 from pytest_cudaopt.load import load_kernel
 from pytest_cudaopt.parameters import Role
-from pytest_cudaopt.tolerance import Criterion, criterion
 
 SOURCE = """// @launch grid=(cdiv(n, BLOCK)) block=(BLOCK)
 // @tune BLOCK = 128, 256

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_cudaopt import In, InOut, Out, bool_, f16, f32, i32
+from pytest_cudaopt.criterion import Criterion, criterion
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.parameters import Marker, Parameter
-from pytest_cudaopt.tolerance import Criterion, Tolerance, Unwritten, criterion
+from pytest_cudaopt.tolerance import Tolerance, Unwritten
 
 SIZES = {"k": 16}
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_cudaopt import Out, validate
+from pytest_cudaopt.criterion import Criterion
 from pytest_cudaopt.dtypes import (
     ALL,
     DType,
@@ -29,7 +30,6 @@ from pytest_cudaopt.dtypes import (
 from pytest_cudaopt.evaluation import Comparison
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.rounding import round_to
-from pytest_cudaopt.tolerance import Criterion
 
 INF, NAN = math.inf, math.nan
 FLOATS = [dtype for dtype in ALL if dtype.is_float]
