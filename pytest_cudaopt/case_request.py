@@ -13,7 +13,7 @@ from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.formals import Formal, StructLayout, constants, formals
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.parameters import Parameter, Role
-from pytest_cudaopt.prepare import PreparedCase
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.protocol import (
     Access,
     Argument,

@@ -15,7 +15,7 @@ from pytest_cudaopt.evaluation import Budget, Sampling, SamplingMode
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.parameters import Role
-from pytest_cudaopt.prepare import PreparedCase
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.protocol import (
     Argument,
     Arm,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.launch import LaunchConfiguration
-    from pytest_cudaopt.prepare import PreparedCase
+    from pytest_cudaopt.prepared_case import PreparedCase
 
 
 def run_reference(prepared: PreparedCase, device: Device) -> Expectation:

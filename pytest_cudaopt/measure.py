@@ -23,7 +23,7 @@ from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.gpu_state import doubts
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.outputs import output_files, read_outputs
-from pytest_cudaopt.prepare import PreparedCase
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.protocol import Capture, Load, Measure, Request
 from pytest_cudaopt.stray import stray_write
 

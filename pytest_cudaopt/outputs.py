@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.parameters import Parameter
-from pytest_cudaopt.prepare import PreparedCase
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.protocol import Request
 
 if TYPE_CHECKING:

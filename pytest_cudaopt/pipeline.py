@@ -28,7 +28,8 @@ from pytest_cudaopt.evaluation import (
 from pytest_cudaopt.finding import NOT_JUDGED, Finding, FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, measure
-from pytest_cudaopt.prepare import PreparedCase, prepare
+from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.run import configure, fault_behind_wrong, run
 
 _STATUS = {

@@ -1,102 +1,27 @@
-"""What does not depend on the candidate, made once per kernel, case and device: inputs and expectation."""
+"""Prepare a case once per kernel and device, and keep the last ones."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from weakref import WeakKeyDictionary, ref
 
 from pytest_cudaopt.arguments import Arguments, bind, needed_bytes
 from pytest_cudaopt.buffers import stored_arrays
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.contents import (
-    Contents,
-    draw_contents,
-    remove,
-    without_contents,
-    write_arrays,
-)
+from pytest_cudaopt.contents import write_arrays
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.expectation import Expect, Expectation
-from pytest_cudaopt.instances import Instance
-from pytest_cudaopt.parameters import Parameter
+from pytest_cudaopt.host_memory import available_bytes
+from pytest_cudaopt.kernel_reference import run_reference
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.reference_cache import cached_expectation
 from pytest_cudaopt.reference_source import ReferenceSource
 
 _KEPT_BYTES = 1 << 29
-_AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedCase:
-    """Bound arguments of one case, and the files that hold the arrays' initial contents.
-
-    Files of the case lie in `folder`, and their names begin with `stem`. `expect` asks the reference.
-    """
-
-    kernel: Kernel
-    case: Case
-    arguments: Arguments
-    files: dict[str, Path]
-    folder: Path
-    stem: str
-    expect: Expect
-
-    @property
-    def present(self) -> tuple[Parameter, ...]:
-        """The kernel's parameters without arrays that are absent from the case."""
-        return tuple(p for p in self.instance.parameters if p.name not in self.case.absent)
-
-    @cached_property
-    def instance(self) -> Instance:
-        """The kernel's entry and parameters at the case."""
-        return self.kernel.at(self.case)
-
-    @cached_property
-    def expected(self) -> Expectation:
-        """What the reference says, read-only; raises ReferenceFault. Computed at the first use."""
-        return self.expect(self.arguments, {})
-
-    @cached_property
-    def contents(self) -> Contents:
-        """What timed launches get beside the case's own inputs. Drawn and written at the first use."""
-        needed, available = needed_bytes(self.kernel, self.case), _available_bytes()
-        if available is not None and needed > available:
-            return without_contents(f"another needs {needed / 1e9:.1f} GB of memory")
-        return draw_contents(self.kernel, self.case, self.arguments, self.folder, self.stem, self.expect)
-
-    @property
-    def output_elements(self) -> int:
-        """Elements over all outputs; 0 means there is nothing to compute."""
-        return sum(math.prod(self.arguments.shapes[output.name]) for output in self.arguments.outputs)
-
-    @property
-    def held_bytes(self) -> int:
-        """Memory the case takes at most: arrays, files, and float64 expectations."""
-        shapes = self.arguments.shapes
-        expected = sum(
-            math.prod(shapes[output.name]) * output.oracle_dtype.itemsize for output in self.arguments.outputs
-        )
-        drawn = 0 if self._drawn is None else self._drawn.held_bytes
-        return 2 * self.arguments.input_bytes + expected + drawn
-
-    def remove_files(self) -> None:
-        """Remove what was written for the case."""
-        remove(self.files.values())
-        if self._drawn is not None:
-            remove(self._drawn.files)
-
-    @property
-    def _drawn(self) -> Contents | None:
-        """The contents, if anybody has used them."""
-        return self.__dict__.get("contents")
 
 
 def prepare(kernel: Kernel, case: Case, device: Device) -> PreparedCase:
@@ -139,9 +64,6 @@ def _expect(kernel: Kernel, case: Case, files: Mapping[str, Path], device: Devic
     known = ref(device)
 
     def run(arguments: Arguments, changed: Mapping[str, Path]) -> Expectation:
-        # Loaded here, since what it runs is prepared by this module.
-        from pytest_cudaopt.kernel_reference import run_reference
-
         device = known()
         assert device is not None  # noqa: S101 - whoever asks was handed the case by its device
         prepared = PreparedCase(
@@ -154,7 +76,7 @@ def _expect(kernel: Kernel, case: Case, files: Mapping[str, Path], device: Devic
 
 def _require_memory(kernel: Kernel, case: Case) -> None:
     """Refuse a case the machine cannot hold, instead of letting the kernel of its system end processes."""
-    needed, available = needed_bytes(kernel, case), _available_bytes()
+    needed, available = needed_bytes(kernel, case), available_bytes()
     if available is not None and needed > available:
         raise EnvironmentFault(
             f"kernel '{kernel.name}' at {case}",
@@ -163,11 +85,3 @@ def _require_memory(kernel: Kernel, case: Case) -> None:
             next_step="Make the case smaller, or run it where there is more memory",
             at=kernel.location,
         )
-
-
-def _available_bytes() -> int | None:
-    try:
-        match = _AVAILABLE.search(Path("/proc/meminfo").read_text())
-    except OSError:
-        return None
-    return None if match is None else int(match.group(1)) * 1024

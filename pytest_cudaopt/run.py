@@ -30,7 +30,7 @@ from pytest_cudaopt.outputs import (
     read_changed,
     read_outputs,
 )
-from pytest_cudaopt.prepare import PreparedCase
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.protocol import Compile, Load, Request
 from pytest_cudaopt.stray import stray_write
 

@@ -10,7 +10,7 @@ import numpy as np
 from pytest_cudaopt.buffers import FINITE_POISON, poison_of
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.parameters import Parameter, Role
-from pytest_cudaopt.prepare import PreparedCase
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.strided import Strided
 
 

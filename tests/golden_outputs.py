@@ -22,7 +22,8 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.load import load_kernel
-from pytest_cudaopt.prepare import PreparedCase, prepare
+from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.run import configure, run
 
 TESTS = Path(__file__).parent

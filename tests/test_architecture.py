@@ -89,6 +89,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "unwritten",
         "accept",
         "validate",
+        "host_memory",
+        "prepared_case",
         "prepare",
         "buffers",
         "stray",

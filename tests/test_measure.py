@@ -25,7 +25,8 @@ from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.gpu_state import GpuState
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, TimedOutputs, measure
-from pytest_cudaopt.prepare import PreparedCase, prepare
+from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.protocol import Measure, Request
 
 LAUNCH = LaunchConfiguration((16, 1, 1), (64, 1, 1))

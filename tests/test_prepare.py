@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from judged_kernels import axpy
 
-from pytest_cudaopt import In, Out, case, f32, i32
+from pytest_cudaopt import In, Out, case, f32, i32, prepared_case
 from pytest_cudaopt import kernel as declare
 from pytest_cudaopt import prepare as prepare_module
 from pytest_cudaopt.declared import Kernel
@@ -103,7 +103,7 @@ def test_other_contents_are_left_out_where_memory_is_short(
 ) -> None:
     kernel = axpy(tmp_path)
     prepared = prepare(kernel, kernel.cases[0], sim)
-    monkeypatch.setattr(prepare_module, "_available_bytes", lambda: 10)
+    monkeypatch.setattr(prepared_case, "available_bytes", lambda: 10)
     assert prepared.contents.note == "timed on one set of inputs: another needs 0.0 GB of memory"
     assert prepared.contents.files == ()
 
@@ -138,7 +138,7 @@ def test_a_case_larger_than_the_memory_is_refused_before_it_is_drawn(sim: Device
 def test_where_the_memory_is_unknown_the_case_is_tried(
     sim: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prepare_module, "_available_bytes", lambda: None)
+    monkeypatch.setattr(prepare_module, "available_bytes", lambda: None)
     kernel = axpy(tmp_path)
     assert prepare(kernel, kernel.cases[0], sim).files["x"].exists()
 

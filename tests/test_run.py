@@ -21,7 +21,8 @@ from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
-from pytest_cudaopt.prepare import PreparedCase, prepare
+from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.protocol import (
     Access,
     BufferArgument,

@@ -26,7 +26,8 @@ from pytest_cudaopt.evaluation import Budget, Latency, Plan, Sampling, SamplingM
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import measure
-from pytest_cudaopt.prepare import PreparedCase, prepare
+from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.protocol import Load, Measure
 from pytest_cudaopt.run import configure
 

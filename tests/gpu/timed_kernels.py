@@ -12,7 +12,8 @@ from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.interleave import Interleaved, interleave
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.paired import PairedEstimate, estimate
-from pytest_cudaopt.prepare import PreparedCase, prepare
+from pytest_cudaopt.prepare import prepare
+from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.run import configure
 
 Arm = tuple[Compiled, LaunchConfiguration]
