@@ -71,6 +71,9 @@ class StepAnswer:
     cubin_sha256: str | None = None
     notes: tuple[str, ...] = ()
     counters: Mapping[str, Any] | None = None
+    findings: tuple[Finding, ...] = ()
+    touched_bytes: int | None = None
+    printed: str = ""
     bytes: int | None = None
     changed: bool | None = None
     intact: bool | None = None
@@ -197,7 +200,10 @@ class _RawModel:
 def _read_step(value: Any, path: str) -> StepAnswer:
     members = dict(value) if isinstance(value, dict) else {}
     kind, latency = members.pop("kind", None), members.pop("latency", None)
-    step = wire.from_json(StepAnswer, members, path)
+    findings = tuple(
+        _read_finding(found, f"{path}.findings[{i}]") for i, found in enumerate(members.pop("findings", ()))
+    )
+    step = replace(wire.from_json(StepAnswer, members, path), findings=findings)
     for number, arm in enumerate(step.arms):
         _require_positive(f"{path}.arms[{number}].median_ns", arm.median_ns)
     return step if latency is None else replace(step, latency=_read_latency(kind, latency, path))
@@ -251,7 +257,7 @@ def _read_fault(value: Any) -> tuple[Finding | None, int | None, tuple[Diagnosti
         return None, None, ()
     diagnostics = value.get("diagnostics", []) if isinstance(value, dict) else []
     return (
-        _read_finding(value),
+        _read_finding(value, "answer.fault"),
         value.get("step"),
         wire.from_json(_Diagnostics, {"diagnostics": diagnostics}, "answer.fault").diagnostics,
     )
@@ -262,12 +268,12 @@ class _Diagnostics:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def _read_finding(value: Any) -> Finding:
+def _read_finding(value: Any, path: str) -> Finding:
     try:
         return Finding.from_fault(value)
     except (KeyError, TypeError, ValueError) as error:
         raise HarnessError(
-            "answer.fault", expected="a fault with a known kind and a message", got=f"{value!r} ({error})"
+            path, expected="a fault with a known kind and a message", got=f"{value!r} ({error})"
         ) from error
 
 

@@ -18,6 +18,10 @@ class FindingKind(StrEnum):
     WRITE_TO_INPUT = "write_to_input"
     BARRIER_DIVERGENCE = "barrier_divergence"
     ABSENT_LANE = "absent_lane"
+    RACE = "race"
+    UNINITIALIZED_READ = "uninitialized_read"
+    UNFINISHED_COPY = "unfinished_copy"
+    NO_PROGRESS = "no_progress"
     TRAP = "trap"
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out_of_memory"
@@ -45,11 +49,36 @@ class SourcePoint:
 
 
 @dataclass(frozen=True)
+class OtherParty:
+    """The other side of a finding: whose access collides, and where."""
+
+    access: str
+    file: str | None = None
+    line: int | None = None
+    inlined_from: tuple[SourcePoint, ...] = ()
+    block: tuple[int, int, int] | None = None
+    thread: tuple[int, int, int] | None = None
+
+    @classmethod
+    def from_json(cls, other: Mapping[str, Any]) -> OtherParty:
+        """Read the `other` object of a finding."""
+        return cls(
+            access=str(other["access"]),
+            file=other.get("file"),
+            line=other.get("line"),
+            inlined_from=_points(other),
+            block=_index(other.get("block")),
+            thread=_index(other.get("thread")),
+        )
+
+
+@dataclass(frozen=True)
 class Finding:
     """One fault, with as much of its place as the device knows.
 
     `block` and `thread` are indices (x, y, z); `element` indexes the flattened array and may lie outside
-    it. `file` and `line` point at the user's own line; `inlined_from` goes outward from there.
+    it. `file` and `line` point at the user's own line; `inlined_from` goes outward from there. `times` counts
+    what was seen at this line on this array.
     """
 
     kind: FindingKind
@@ -66,6 +95,8 @@ class Finding:
     space: str | None = None
     block: tuple[int, int, int] | None = None
     thread: tuple[int, int, int] | None = None
+    other: OtherParty | None = None
+    times: int = 1
 
     @property
     def is_placed(self) -> bool:
@@ -80,9 +111,7 @@ class Finding:
             message=str(fault["message"]),
             file=fault.get("file"),
             line=fault.get("line"),
-            inlined_from=tuple(
-                SourcePoint(point["file"], point["line"]) for point in fault.get("inlined_from", ())
-            ),
+            inlined_from=_points(fault),
             instruction=fault.get("instruction"),
             buffer=fault.get("buffer"),
             element=fault.get("element"),
@@ -92,11 +121,26 @@ class Finding:
             space=fault.get("space"),
             block=_index(fault.get("block")),
             thread=_index(fault.get("thread")),
+            other=None if fault.get("other") is None else OtherParty.from_json(fault["other"]),
+            times=int(fault.get("times", 1)),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the parts that are known, ready for `json.dumps`."""
-        return {key: value for key, value in asdict(self).items() if value not in (None, ())}
+        known = _known(asdict(self))
+        if self.times == 1:
+            del known["times"]
+        if self.other is not None:
+            known["other"] = _known(asdict(self.other))
+        return known
+
+
+def _known(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in members.items() if value not in (None, ())}
+
+
+def _points(place: Mapping[str, Any]) -> tuple[SourcePoint, ...]:
+    return tuple(SourcePoint(point["file"], point["line"]) for point in place.get("inlined_from", ()))
 
 
 def _index(value: Any) -> tuple[int, int, int] | None:

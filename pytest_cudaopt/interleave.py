@@ -88,7 +88,7 @@ def interleave(
 
 def _arm(step: Launch, number: int, module: str, own: Set[str]) -> Arm:
     arguments = tuple(_own_argument(argument, number, own) for argument in step.arguments)
-    return Arm(**{**vars(step), "module": module, "arguments": arguments})
+    return step.arm(module=module, arguments=arguments)
 
 
 def _own_argument(argument: AnyArgument, number: int, own: Set[str]) -> AnyArgument:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -217,6 +217,27 @@ class Reset:
     poison: str | None = None
 
 
+class Order(StrEnum):
+    """In which order blocks, and the warps of a block, have their turns on `sim`."""
+
+    FORWARD = "forward"
+    REVERSE = "reverse"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What `sim` looks for beside a launch.
+
+    `accesses`: races, reads of unwritten memory, copies nobody waited for. `rounding`: what every float would
+    be in float64. `touched`: counts the distinct bytes of global memory.
+    """
+
+    accesses: bool = False
+    rounding: bool = False
+    touched: bool = False
+
+
 @dataclass(frozen=True)
 class Arm:
     """One launch: what to execute, how large, on what."""
@@ -234,7 +255,16 @@ class Arm:
 
 @dataclass(frozen=True)
 class Launch(Arm):
+    """`order_seed` is that of a random order."""
+
     DO: ClassVar[str] = "launch"
+    checks: Checks = Checks()
+    order: Order = Order.FORWARD
+    order_seed: int = 0
+
+    def arm(self, **changes: Any) -> Arm:
+        """Return what is launched, without what `sim` looks for; `changes` are fields of an Arm."""
+        return Arm(**{field.name: getattr(self, field.name) for field in fields(Arm)} | changes)
 
 
 @dataclass(frozen=True)
@@ -292,7 +322,7 @@ class Measure(Arm):
     @classmethod
     def of(cls, launch: Launch, **how: Any) -> Measure:
         """Return the step that times `launch`; `how` are this class's own fields."""
-        return cls(**vars(launch), **how)
+        return cls(**vars(launch.arm()), **how)
 
 
 @dataclass(frozen=True)

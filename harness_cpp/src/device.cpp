@@ -22,6 +22,14 @@ const char* name_of(FaultKind kind) {
       return "barrier_divergence";
     case FaultKind::absent_lane:
       return "absent_lane";
+    case FaultKind::race:
+      return "race";
+    case FaultKind::uninitialized_read:
+      return "uninitialized_read";
+    case FaultKind::unfinished_copy:
+      return "unfinished_copy";
+    case FaultKind::no_progress:
+      return "no_progress";
     case FaultKind::trap:
       return "trap";
     case FaultKind::timeout:

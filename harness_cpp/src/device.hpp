@@ -50,6 +50,20 @@ struct SymbolWrite {
   std::string buffer;
 };
 
+// What a device that sees everything (sim) looks for beside the launch itself.
+struct CheckSpec {
+  bool accesses = false;  // races, reads of unwritten memory, copies nobody waited for
+  bool rounding = false;  // what every float would be in float64; includes `accesses`
+  bool touched = false;   // counts the distinct bytes of global memory
+  [[nodiscard]] bool any() const { return accesses || rounding || touched; }
+};
+
+// The order in which blocks, and the warps of a block, have their turns (sim only).
+struct Order {
+  enum class Kind { forward, reverse, random } kind = Kind::forward;
+  std::uint64_t seed = 0;  // of random
+};
+
 struct LaunchSpec {
   std::string module;
   std::string entry;
@@ -59,6 +73,8 @@ struct LaunchSpec {
   std::optional<Dim3> cluster;  // blocks of each cluster; absent: no clusters
   bool cooperative = false;     // every block is resident before any may wait for another
   std::vector<SymbolWrite> symbols;
+  CheckSpec checks;
+  Order order;
 };
 
 struct Resources {
@@ -81,6 +97,10 @@ enum class FaultKind {
   write_to_input,
   barrier_divergence,
   absent_lane,
+  race,
+  uninitialized_read,
+  unfinished_copy,
+  no_progress,
   trap,
   timeout,
   out_of_memory,
@@ -157,8 +177,26 @@ struct Counters {
   void add(const Counters& other);  // sums; max_block_instructions takes the maximum
 };
 
+// The other side of a finding: whose access collides.
+struct OtherParty {
+  std::string access;
+  std::optional<SourcePoint> at;
+  std::vector<SourcePoint> inlined_from;
+  std::optional<Dim3> block, thread;
+};
+
+// Something wrong that did not end the launch.
+struct Finding {
+  FaultDetail what;
+  std::optional<OtherParty> other;
+  std::uint64_t times = 1;  // at this line, on this array
+};
+
 struct LaunchReport {
-  std::optional<Counters> counters;  // sim only
+  std::optional<Counters> counters;            // sim only, as all that follows
+  std::vector<Finding> findings;               // by place in the source; of launches with checks
+  std::optional<std::uint64_t> touched_bytes;  // whole sectors
+  std::string printed;                         // by printf
 };
 
 enum class SamplingMode { automatic, cold, batch };

@@ -80,6 +80,66 @@ Json json_of(const DeviceLimits& limits) {
   return json;
 }
 
+void add_text(Json& json, const char* key, const std::string& text) {
+  if (!text.empty()) json[key] = text;
+}
+
+void add_place(Json& json, const std::optional<SourcePoint>& at,
+               const std::vector<SourcePoint>& inlined_from) {
+  if (at) {
+    json["file"] = at->file;
+    json["line"] = at->line;
+  }
+  for (const SourcePoint& point : inlined_from) {
+    json["inlined_from"].push_back({{"file", point.file}, {"line", point.line}});
+  }
+}
+
+void add_thread(Json& json, const std::optional<Dim3>& block, const std::optional<Dim3>& thread) {
+  if (block) json["block"] = json_of(*block);
+  if (thread) json["thread"] = json_of(*thread);
+}
+
+Json json_of(const FaultDetail& detail, const std::optional<std::size_t>& step) {
+  Json json = {{"kind", cudaopt::name_of(detail.kind)}};
+  if (step) json["step"] = *step;
+  json["message"] = detail.message;
+  add_place(json, detail.at, detail.inlined_from);
+  add_text(json, "instruction", detail.instruction);
+  add_text(json, "buffer", detail.buffer);
+  if (detail.element) json["element"] = *detail.element;
+  if (detail.elements) json["elements"] = *detail.elements;
+  if (detail.bytes) json["bytes"] = *detail.bytes;
+  add_text(json, "access", detail.access);
+  add_text(json, "space", detail.space);
+  add_thread(json, detail.block, detail.thread);
+  if (!detail.diagnostics.empty()) json["diagnostics"] = json_of(detail.diagnostics);
+  return json;
+}
+
+Json json_of(const OtherParty& other) {
+  Json json = {{"access", other.access}};
+  add_place(json, other.at, other.inlined_from);
+  add_thread(json, other.block, other.thread);
+  return json;
+}
+
+Json json_of(const Finding& finding) {
+  Json json = json_of(finding.what, std::nullopt);
+  if (finding.other) json["other"] = json_of(*finding.other);
+  json["times"] = finding.times;
+  return json;
+}
+
+Json json_of(const LaunchReport& report) {
+  Json json = {{"do", "launch"}};
+  if (report.counters) json["counters"] = counters_json(*report.counters);
+  for (const Finding& finding : report.findings) json["findings"].push_back(json_of(finding));
+  if (report.touched_bytes) json["touched_bytes"] = *report.touched_bytes;
+  add_text(json, "printed", report.printed);
+  return json;
+}
+
 // {"do": DO}, then `members`.
 Json step_json(const char* what, const Json& members) {
   Json json = {{"do", what}};
@@ -102,11 +162,7 @@ struct StepToJson {
   Json operator()(const CopyAnswer&) const { return {{"do", "copy"}}; }
   Json operator()(const WriteAnswer&) const { return {{"do", "write"}}; }
   Json operator()(const ResetAnswer&) const { return {{"do", "reset"}}; }
-  Json operator()(const LaunchAnswer& answer) const {
-    Json json = {{"do", "launch"}};
-    if (answer.report.counters) json["counters"] = counters_json(*answer.report.counters);
-    return json;
-  }
+  Json operator()(const LaunchAnswer& answer) const { return json_of(answer.report); }
   Json operator()(const ReadAnswer& answer) const {
     Json json = {{"do", "read"}, {"bytes", answer.bytes}};
     if (answer.changed) json["changed"] = *answer.changed;
@@ -132,35 +188,6 @@ struct StepToJson {
   }
 };
 
-void add_text(Json& json, const char* key, const std::string& text) {
-  if (!text.empty()) json[key] = text;
-}
-
-Json json_of(const FaultAnswer& fault) {
-  const FaultDetail& detail = fault.detail;
-  Json json = {{"kind", cudaopt::name_of(detail.kind)}};
-  if (fault.step) json["step"] = *fault.step;
-  json["message"] = detail.message;
-  if (detail.at) {
-    json["file"] = detail.at->file;
-    json["line"] = detail.at->line;
-  }
-  for (const SourcePoint& point : detail.inlined_from) {
-    json["inlined_from"].push_back({{"file", point.file}, {"line", point.line}});
-  }
-  add_text(json, "instruction", detail.instruction);
-  add_text(json, "buffer", detail.buffer);
-  if (detail.element) json["element"] = *detail.element;
-  if (detail.elements) json["elements"] = *detail.elements;
-  if (detail.bytes) json["bytes"] = *detail.bytes;
-  add_text(json, "access", detail.access);
-  add_text(json, "space", detail.space);
-  if (detail.block) json["block"] = json_of(*detail.block);
-  if (detail.thread) json["thread"] = json_of(*detail.thread);
-  if (!detail.diagnostics.empty()) json["diagnostics"] = json_of(detail.diagnostics);
-  return json;
-}
-
 // Compilers and kernels may quote bytes that are not UTF-8: those are replaced, not fatal.
 std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -183,7 +210,7 @@ std::string text_of(const Answer& answer) {
   for (const StepAnswer& step : answer.steps)
     json["steps"].push_back(std::visit(StepToJson{}, step));
   if (answer.ending()) json["ending"] = true;
-  if (answer.fault) json["fault"] = json_of(*answer.fault);
+  if (answer.fault) json["fault"] = json_of(answer.fault->detail, answer.fault->step);
   return line_of(json);
 }
 

@@ -95,6 +95,25 @@ SymbolWrite parse_symbol(Object object, const Request& request) {
   return write;
 }
 
+CheckSpec parse_checks(Object object) {
+  CheckSpec checks;
+  const auto read = [&](const char* key, bool& to) {
+    if (const auto value = object.find(key)) to = value->boolean();
+  };
+  read("accesses", checks.accesses);
+  read("rounding", checks.rounding);
+  read("touched", checks.touched);
+  object.reject_unknown_keys();
+  return checks;
+}
+
+Order parse_order(const Value& kind, const std::optional<Value>& seed) {
+  Order order;
+  order.kind = static_cast<Order::Kind>(kind.one_of({"forward", "reverse", "random"}));
+  if (seed) order.seed = seed->natural(kAny32);
+  return order;
+}
+
 }  // namespace
 
 LaunchSpec parse_launch(Object& step, const Request& request) {
@@ -108,6 +127,9 @@ LaunchSpec parse_launch(Object& step, const Request& request) {
   }
   if (const auto cluster = step.find("cluster")) spec.cluster = parse_extents(*cluster);
   if (const auto cooperative = step.find("cooperative")) spec.cooperative = cooperative->boolean();
+  if (const auto checks = step.find("checks")) spec.checks = parse_checks(checks->object());
+  const auto seed = step.find("order_seed");
+  if (const auto order = step.find("order")) spec.order = parse_order(*order, seed);
   for (const Value& value : step.need("arguments").array()) {
     spec.arguments.push_back(parse_argument(value.object(), request));
   }

@@ -66,9 +66,10 @@ std::string form_of(const Instruction& instruction) {
 
 class Decoder {
  public:
-  Decoder(const ModuleImage& image, const ptx::Function& function, Bind bind)
+  Decoder(const ModuleImage& image, const ptx::Function& function, Bind bind, Watch watch)
       : m_function(function),
         m_bind(bind),
+        m_watch(watch),
         m_flow(ptx::build_control_flow(function)),
         m_assignment(ptx::assign_slots(function, m_flow)),
         m_layout(image, function),
@@ -146,7 +147,7 @@ class Decoder {
 
   [[nodiscard]] bool assign(const Instruction& instruction, Op& op) {
     if (instruction.opcode == "bra") return assign_branch(instruction, op);
-    const auto binding = m_bind(m_function, instruction);
+    const auto binding = m_bind(m_function, instruction, m_watch);
     if (!binding) return false;
     op.full = binding->full;
     op.masked = binding->masked;
@@ -313,6 +314,7 @@ class Decoder {
 
   const ptx::Function& m_function;
   Bind m_bind;
+  Watch m_watch;
   Program m_program;
   ptx::ControlFlow m_flow;
   ptx::SlotAssignment m_assignment;
@@ -326,8 +328,8 @@ class Decoder {
 
 }  // namespace
 
-Program decode(const ModuleImage& image, const ptx::Function& function, Bind bind) {
-  return Decoder(image, function, bind).run();
+Program decode(const ModuleImage& image, const ptx::Function& function, Bind bind, Watch watch) {
+  return Decoder(image, function, bind, watch).run();
 }
 
 }  // namespace cudaopt::sim

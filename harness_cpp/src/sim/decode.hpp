@@ -10,6 +10,7 @@ namespace cudaopt::sim {
 
 // `bind` is the table of the instruction set the handlers run on. The program points into `image`,
 // which must outlive it. Instructions nobody binds become ops that raise when they are reached.
-[[nodiscard]] Program decode(const ModuleImage& image, const ptx::Function& function, Bind bind);
+[[nodiscard]] Program decode(const ModuleImage& image, const ptx::Function& function, Bind bind,
+                             Watch watch = Watch::nothing);
 
 }  // namespace cudaopt::sim

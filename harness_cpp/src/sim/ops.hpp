@@ -9,9 +9,12 @@
 
 namespace cudaopt::sim {
 
+// What handlers look for beside their work, each what the one before does and more.
+enum class Watch : std::uint8_t { nothing, accesses, rounding };
+
 // Asks each family in turn; nullopt: this device cannot execute the instruction.
 using Bind = std::optional<Binding> (*)(const ptx::Function& function,
-                                        const ptx::Instruction& instruction);
+                                        const ptx::Instruction& instruction, Watch watch);
 
 // Runs a warp until it waits, exits, or has executed `limit` instructions; how many it executed.
 // `executed` counts by pc.
@@ -36,18 +39,18 @@ using RunSlice = std::uint32_t (*)(Warp& warp, const Op* code, std::uint32_t lim
                                       const ptx::Instruction&); /* ops_convert.cpp: cvt */         \
   std::optional<Binding> bind_move(                                                                \
       const ptx::Function&, const ptx::Instruction&); /* ops_move.cpp: mov, cvta, packing */       \
-  std::optional<Binding> bind_memory(                                                              \
-      const ptx::Function&, const ptx::Instruction&); /* ops_memory.cpp: ld, st, ldu, prefetch */  \
-  std::optional<Binding> bind_atomic(                                                              \
-      const ptx::Function&, const ptx::Instruction&); /* ops_atomic.cpp: atom, red, fences */      \
+  std::optional<Binding> bind_memory(const ptx::Function&, const ptx::Instruction&,                \
+                                     Watch); /* ops_memory.cpp: ld, st, ldu, prefetch */           \
+  std::optional<Binding> bind_atomic(const ptx::Function&, const ptx::Instruction&,                \
+                                     Watch); /* ops_atomic.cpp: atom, red, fences */               \
   std::optional<Binding> bind_warp(                                                                \
       const ptx::Function&,                                                                        \
       const ptx::Instruction&); /* ops_warp.cpp: shfl, vote, match, redux, activemask, bar.warp */ \
   std::optional<Binding> bind_control(                                                             \
       const ptx::Function&,                                                                        \
       const ptx::Instruction&); /* ops_control.cpp: bra, ret, exit, bar, trap */                   \
-  std::optional<Binding> bind(const ptx::Function&,                                                \
-                              const ptx::Instruction&); /* ops_table.cpp: all of the above */      \
+  std::optional<Binding> bind(const ptx::Function&, const ptx::Instruction&,                       \
+                              Watch); /* ops_table.cpp: all of the above */                        \
   std::uint32_t run_slice(Warp&, const Op*, std::uint32_t, std::uint64_t*); /* ops_dispatch.cpp */ \
   }
 

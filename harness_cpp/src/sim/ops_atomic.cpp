@@ -297,7 +297,7 @@ std::optional<Binding> bind_fence(const Form& form, std::size_t operands) {
 }  // namespace
 
 std::optional<Binding> bind_atomic(const ptx::Function& function,
-                                   const ptx::Instruction& instruction) {
+                                   const ptx::Instruction& instruction, Watch) {
   const auto form = read_form(instruction);
   if (!form || form->rounding != Rounding::none) return std::nullopt;
   if (form->opcode == Opcode::fence || form->opcode == Opcode::membar)

@@ -312,7 +312,7 @@ Binding bind_no_effect() {
 }  // namespace
 
 std::optional<Binding> bind_memory(const ptx::Function& function,
-                                   const ptx::Instruction& instruction) {
+                                   const ptx::Instruction& instruction, Watch) {
   const bool store = instruction.opcode == "st";
   if (store || instruction.opcode == "ld" || instruction.opcode == "ldu") {
     // An argument for a callee: calls are not executed, so nobody will read it.

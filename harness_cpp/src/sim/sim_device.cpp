@@ -27,10 +27,16 @@ using sim::Program;
 constexpr std::uint64_t kDefaultBlockInstructions = std::uint64_t{1} << 31;
 constexpr std::size_t kGridWorkspaceBytes = 64;
 
+// One entry, decoded for what launches of it look for.
+struct Variants {
+  const ptx::Function* function = nullptr;
+  std::map<sim::Watch, Program> programs;
+};
+
 // What `load` made of one module.
 struct LoadedModule {
   std::unique_ptr<ModuleImage> image;
-  std::unordered_map<std::string, Program> programs;  // by mangled entry
+  std::unordered_map<std::string, Variants> entries;  // by mangled name
   std::map<std::string, std::string> lowered;
   std::map<std::string, Resources> resources;
   std::string ptx;
@@ -143,8 +149,9 @@ class SimDevice final : public Device {
     loaded.image = std::make_unique<ModuleImage>(parse(compiled), compiled.file, m_memory);
     for (const ptx::Function& function : loaded.image->module().functions) {
       if (!function.entry) continue;
-      loaded.programs.emplace(function.name,
-                              sim::decode(*loaded.image, function, m_instructions.bind));
+      Variants& entry = loaded.entries[function.name];
+      entry.function = &function;
+      static_cast<void>(program_of(entry, *loaded.image, sim::Watch::nothing));
     }
     return loaded;
   }
@@ -160,7 +167,8 @@ class SimDevice final : public Device {
 
   static std::vector<std::string> notes_of(const LoadedModule& module) {
     std::vector<std::string> notes;
-    for (const auto& [name, program] : module.programs) {
+    for (const auto& [name, entry] : module.entries) {
+      const Program& program = entry.programs.at(sim::Watch::nothing);
       notes.insert(notes.end(), program.notes.begin(), program.notes.end());
     }
     std::sort(notes.begin(), notes.end());
@@ -175,13 +183,27 @@ class SimDevice final : public Device {
     return found->second;
   }
 
-  static const Program& find_program(const LaunchSpec& spec, const LoadedModule& module) {
+  const Program& program_of(Variants& entry, const ModuleImage& image, sim::Watch watch) const {
+    const auto found = entry.programs.find(watch);
+    if (found != entry.programs.end()) return found->second;
+    Program program = sim::decode(image, *entry.function, m_instructions.bind, watch);
+    return entry.programs.emplace(watch, std::move(program)).first->second;
+  }
+
+  static sim::Watch watch_of(const CheckSpec& checks) {
+    if (checks.rounding) return sim::Watch::rounding;
+    return checks.any() ? sim::Watch::accesses : sim::Watch::nothing;
+  }
+
+  const Program& find_program(const LaunchSpec& spec, LoadedModule& module) const {
     const auto lowered = module.lowered.find(spec.entry);
     const std::string& name = lowered == module.lowered.end() ? spec.entry : lowered->second;
-    const auto found = module.programs.find(name);
-    if (found != module.programs.end()) return found->second;
+    const auto found = module.entries.find(name);
+    if (found != module.entries.end()) {
+      return program_of(found->second, *module.image, watch_of(spec.checks));
+    }
     std::vector<std::string> names;
-    for (const auto& [known, program] : module.programs) names.push_back(known);
+    for (const auto& [known, entry] : module.entries) names.push_back(known);
     std::sort(names.begin(), names.end());
     std::string list;
     for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
