@@ -4,6 +4,7 @@
 
 #include "sim/block.hpp"
 #include "sim/control.hpp"
+#include "sim/frames.hpp"
 #include "sim/tracer.hpp"
 
 namespace cudaopt::sim {
@@ -99,12 +100,14 @@ std::int32_t arrive(Warp& warp, const Op& op, std::uint32_t mask) {
 
 std::int32_t reach_barrier(Warp& warp, const Op& op, std::uint32_t mask) {
   if (mask == warp.alive) return arrive(warp, op, mask);
-  const bool another = warp.parked != 0 && warp.parked_pc != op.pc;
+  const bool another =
+      warp.parked != 0 && (warp.parked_pc != op.pc || warp.parked_frame != warp.frame);
   if (mask != warp.active || another || kind_of(op) == BarrierKind::arrive) {
     fail_divergence(warp, op, mask);
   }
   warp.parked |= mask;
   warp.parked_pc = op.pc;
+  warp.parked_frame = warp.frame;
   return next_split(warp);
 }
 
@@ -113,9 +116,9 @@ std::int32_t unite_parked(Warp& warp) {
   const std::uint32_t waiting = warp.parked & warp.alive;
   if (waiting != warp.alive) fail_divergence(warp, op, waiting);
   warp.parked = 0;
-  warp.split_count = 0;
+  make_current(warp, *warp.parked_frame);
+  forget_partings(warp);
   warp.active = warp.alive;
-  warp.reconverge = -1;
   return arrive(warp, op, warp.active);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/machine.hpp"
@@ -13,7 +14,9 @@
 namespace cudaopt::sim {
 
 class BlockTracer;
+class Frames;
 class ModuleImage;
+class PrintedText;
 
 enum class PatternKind : std::uint8_t {
   contiguous,
@@ -55,13 +58,18 @@ struct Block {
   std::uint8_t* shared = nullptr;
   std::uint32_t shared_bytes = 0;
   std::uint8_t* local = nullptr;  // of lane 0 of warp 0; one piece of `local_bytes` per thread
-  std::uint32_t local_bytes = 0;
+  std::uint32_t local_bytes = 0;  // frames of callees included
   AddressPattern* patterns = nullptr;
   std::array<Barrier, kBarriers> barriers{};
   std::vector<Warp>* warps = nullptr;
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint64_t inserted = 0;      // of the dispatches, those of ops that decode inserted
   BlockTracer* tracer = nullptr;   // only while measuring
+  Frames* frames = nullptr;
+  // How often the worker executed each instruction, and what that summed up to before this turn.
+  const std::vector<std::uint64_t>* executed = nullptr;
+  std::uint64_t executed_before = 0;
+  std::string printed;
 };
 
 struct Launch {
@@ -77,6 +85,7 @@ struct Launch {
   std::optional<Dim3> cluster;
   std::uint64_t grid_workspace = 0;      // where a cooperative grid synchronises; 0: it may not
   std::uint64_t block_instructions = 0;  // budget
+  PrintedText* printed = nullptr;
   std::vector<std::uint8_t> parameters;
 };
 

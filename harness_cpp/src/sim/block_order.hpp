@@ -1,12 +1,14 @@
 // Decides whether a kernel's result can depend on the order in which its blocks run.
 #pragma once
 
+#include <vector>
+
 #include "ptx/module.hpp"
 
 namespace cudaopt::sim {
 
 // True for kernels that add floats atomically, use what an atomic returns, mix atomic operations,
 // or read what other blocks may be writing. They run on one worker, block after block.
-[[nodiscard]] bool depends_on_block_order(const ptx::Function& function);
+[[nodiscard]] bool depends_on_block_order(const std::vector<const ptx::Function*>& functions);
 
 }  // namespace cudaopt::sim

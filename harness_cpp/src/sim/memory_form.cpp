@@ -51,7 +51,7 @@ bool read_modifiers(const Instruction& instruction, MemoryForm& form) {
       form.space = Space::local;
     } else if (modifier == "const") {
       form.space = Space::constant;
-    } else if (modifier == "param" || modifier == "param::entry") {
+    } else if (modifier == "param" || modifier == "param::entry" || modifier == "param::func") {
       form.space = Space::param;
     } else if (modifier == "v2" || modifier == "v4") {
       form.elements = modifier == "v2" ? 2 : 4;
@@ -103,7 +103,8 @@ bool read_address(const ptx::Function& function, const Operand& address, MemoryF
     for (const ptx::Parameter& parameter : function.parameters) {
       form.parameter_by_name |= function.entry && parameter.name == base.name;
     }
-    return form.parameter_by_name;
+    form.parameter_words = !form.parameter_by_name;
+    return true;
   }
   return base.kind == Operand::Kind::symbol || base.kind == Operand::Kind::immediate;
 }

@@ -15,6 +15,7 @@
 #include "sim/launch_checks.hpp"
 #include "sim/measure.hpp"
 #include "sim/module_image.hpp"
+#include "sim/printed_text.hpp"
 #include "sim/symbols.hpp"
 
 namespace cudaopt {
@@ -108,10 +109,13 @@ class SimDevice final : public Device {
     LoadedModule& module = find_module(spec);
     sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
+    sim::PrintedText printed;
+    launch.printed = &printed;
     LaunchReport report;
     report.counters = waits_for_blocks(spec, launch)
                           ? sim::run_resident(launch, m_instructions.run_slice)
                           : sim::run_launch(launch, m_instructions.run_slice, m_threads);
+    report.printed = printed.take();
     return report;
   }
 

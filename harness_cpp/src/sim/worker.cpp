@@ -6,6 +6,7 @@
 
 #include "sim/fault.hpp"
 #include "sim/fixed_slots.hpp"
+#include "sim/printed_text.hpp"
 #include "sim/tracer.hpp"
 
 namespace cudaopt::sim {
@@ -14,9 +15,6 @@ namespace {
 // Instructions a warp executes before the next one has its turn: short enough that warps walk
 // through memory side by side, as on hardware.
 constexpr std::uint32_t kSlice = 256;
-
-// Memory nobody has written yet: as floats, NaN; as indices, out of every range.
-constexpr int kUnwritten = 0xff;
 
 [[noreturn]] void fail_at(const Warp& warp, std::int32_t pc, FaultDetail detail) {
   fail(warp, warp.launch->program->code[static_cast<std::size_t>(pc)],
@@ -52,13 +50,14 @@ Worker::Worker(Launch& launch, RunSlice run_slice)
       m_run_slice(run_slice),
       m_threads(static_cast<std::uint32_t>(launch.block.count())),
       m_patterns(launch.program->patterns),
-      m_executed(launch.program->code.size()) {
+      m_executed(launch.program->code.size()),
+      m_frames(*launch.program, (m_threads + kLanes - 1) / kLanes) {
   const Program& program = *launch.program;
   const std::uint32_t warps = (m_threads + kLanes - 1) / kLanes;
   m_registers = make_memory(std::uint64_t{program.register_bytes} * warps);
   m_predicates.resize(std::size_t{program.predicates} * warps);
   m_shared = make_memory(launch.shared_bytes);
-  m_local = make_memory(std::uint64_t{program.local_bytes} * warps * kLanes);
+  m_local = make_memory(std::uint64_t{program.local_stack_bytes} * warps * kLanes);
   m_warps.resize(warps);
   make_warps();
 }
@@ -73,14 +72,17 @@ void Worker::make_warps() {
     warp.block = &m_block;
     warp.launch = &m_launch;
     warp.counters = &m_counters;
-    fill_launch_slots(warp);
+    fill_launch_slots(warp, program);
+    m_frames.keep_kernel_frame(warp);
   }
   m_block.warps = &m_warps;
   m_block.patterns = m_patterns.data();
   m_block.shared = m_shared.get();
   m_block.shared_bytes = m_launch.shared_bytes;
   m_block.local = m_local.get();
-  m_block.local_bytes = program.local_bytes;
+  m_block.local_bytes = program.local_stack_bytes;
+  m_block.frames = &m_frames;
+  m_block.executed = &m_executed;
 }
 
 void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
@@ -93,12 +95,15 @@ void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
   m_block.instructions = m_block.inserted = 0;
   m_block.barriers.fill(Barrier{});
   std::memset(m_block.shared, kUnwritten, m_block.shared_bytes);
-  std::memset(m_block.local, kUnwritten, m_block.local_bytes * m_warps.size() * kLanes);
+  for (std::uint64_t thread = 0; thread < m_warps.size() * kLanes; ++thread) {
+    std::memset(m_block.local + thread * m_block.local_bytes, kUnwritten,
+                m_launch.program->local_bytes);
+  }
+  m_block.printed.clear();
   for (Warp& warp : m_warps) begin_warp(warp);
 }
 
 void Worker::begin_warp(Warp& warp) {
-  const Program& program = *m_launch.program;
   const std::uint32_t threads = m_threads - warp.index * kLanes;
   warp.alive = warp.active = threads >= kLanes ? kAllLanes : (1u << threads) - 1;
   warp.pc = 0;
@@ -108,11 +113,10 @@ void Worker::begin_warp(Warp& warp) {
   warp.parked = 0;
   warp.barrier = -1;
   warp.carry = 0;
-  if (program.reads_unwritten) {
-    std::memset(warp.registers, 0, program.written_register_bytes);
-    std::fill_n(warp.predicates, program.written_predicates, 0u);
-  }
-  fill_block_slots(warp);
+  warp.instructions = 0;
+  m_frames.begin(warp);
+  fill_block_slots(warp, *m_launch.program);
+  fill_frame_slots(warp, *m_launch.program);
 }
 
 std::uint32_t Worker::run_traced(Warp& warp) {
@@ -135,10 +139,13 @@ bool Worker::advance() {
   for (Warp& warp : m_warps) {
     if (warp.state != WarpState::running) continue;
     ran = true;
-    m_block.instructions +=
+    const std::uint32_t executed =
         m_block.tracer != nullptr
             ? run_traced(warp)
             : m_run_slice(warp, m_launch.program->code.data(), kSlice, m_executed.data());
+    m_block.instructions += executed;
+    m_block.executed_before += executed;
+    warp.instructions += executed;
     if (m_block.instructions - m_block.inserted > m_launch.block_instructions) fail_budget(warp);
   }
   return ran;
@@ -155,6 +162,7 @@ void Worker::finish() {
   for (const Warp& warp : m_warps) {
     if (warp.state != WarpState::exited) fail_stuck(warp);
   }
+  if (m_launch.printed != nullptr) m_launch.printed->add(m_block.linear, m_block.printed);
   m_counters.blocks += 1;
   m_counters.warps += m_warps.size();
   m_counters.threads += m_threads;
@@ -163,6 +171,7 @@ void Worker::finish() {
 }
 
 Counters Worker::take_counters() {
+  m_block.executed_before = 0;
   Counters counters = std::exchange(m_counters, {});
   const std::vector<Op>& code = m_launch.program->code;
   for (std::size_t pc = 0; pc < code.size(); ++pc) {

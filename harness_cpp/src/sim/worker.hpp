@@ -10,6 +10,7 @@
 
 #include "device.hpp"
 #include "sim/block.hpp"
+#include "sim/frames.hpp"
 #include "sim/ops.hpp"
 
 namespace cudaopt::sim {
@@ -52,6 +53,7 @@ class Worker {
   std::vector<AddressPattern> m_patterns;
   std::vector<Warp> m_warps;
   std::vector<std::uint64_t> m_executed;  // by pc
+  Frames m_frames;
   Counters m_counters;
   Block m_block;
 };
