@@ -90,7 +90,8 @@ std::optional<Extension> extension(ElementType element, RegisterClass to) {
   return std::nullopt;
 }
 
-bool read_address(const ptx::Function& function, const Operand& address, MemoryForm& form) {
+bool read_address(const ptx::Function& function, const Operand& address, bool is_load,
+                  MemoryForm& form) {
   if (address.kind != Operand::Kind::address || address.elements.size() != 1) return false;
   const Operand& base = address.elements[0];
   if (base.kind == Operand::Kind::reg) {
@@ -101,7 +102,7 @@ bool read_address(const ptx::Function& function, const Operand& address, MemoryF
   form.wide_address = form.space != Space::shared;
   if (form.space == Space::param && base.kind == Operand::Kind::symbol) {
     for (const ptx::Parameter& parameter : function.parameters) {
-      form.parameter_by_name |= function.entry && parameter.name == base.name;
+      form.parameter_by_name |= function.entry && is_load && parameter.name == base.name;
     }
     form.parameter_words = !form.parameter_by_name;
     return true;
@@ -122,7 +123,7 @@ std::optional<MemoryForm> memory_form(const ptx::Function& function,
   const auto element = element_type(instruction.type());
   MemoryForm form;
   if (!element || !read_modifiers(instruction, form)) return std::nullopt;
-  if (!read_address(function, address, form)) return std::nullopt;
+  if (!read_address(function, address, !is_store, form)) return std::nullopt;
   form.element_bytes = element->bytes;
   const bool is_vector = value.kind == Operand::Kind::vector;
   if ((is_vector ? value.elements.size() : 1) != form.elements) return std::nullopt;
