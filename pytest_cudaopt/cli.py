@@ -120,6 +120,10 @@ def _doctor(given: argparse.Namespace) -> Exit:
 
 def _check(given: argparse.Namespace) -> Exit:
     judged = _judge(given)
+    if not given.json and judged.evaluation is not None:
+        for outcome in judged.evaluation.outcomes:
+            if outcome.printed:
+                _say(f"output of the kernel at {outcome.case_id}:\n{outcome.printed}".rstrip())
     if given.json:
         _say(json.dumps(_judged_json(judged), indent=2, allow_nan=False))
     elif judged.failure is not None:

@@ -162,6 +162,8 @@ def _test_function(work: Work) -> Callable[..., None]:
     def test(request: pytest.FixtureRequest) -> None:
         finished = items.run(work, KernelSession.of(request.config), _announcer(request.config))
         request.node.user_properties += finished.row.properties()
+        if finished.printed:
+            request.node.add_report_section("call", "output of the kernel", finished.printed)
         if finished.not_judged is not None:
             pytest.skip(finished.not_judged)
         if finished.failure is not None:

@@ -239,7 +239,8 @@ class CaseOutcome:
     """What happened at one case.
 
     `latency` is there if the case was measured; `counters` are those of the checked launch, where the
-    device counts. `note` says which launch the comparisons are of, if not of the first checked one.
+    device counts, and `printed` what its threads printed, where the device shows it. `note` says which
+    launch the comparisons are of, if not of the first checked one.
     """
 
     case: Case
@@ -250,6 +251,7 @@ class CaseOutcome:
     finding: Finding | None = None
     latency: Latency | None = None
     counters: Mapping[str, Any] | None = None
+    printed: str = ""
     note: str = ""
 
 
@@ -276,6 +278,11 @@ class Evaluation:
     @property
     def accepted(self) -> bool:
         return self.status is Status.ACCEPTED
+
+    @property
+    def printed(self) -> str:
+        """What the kernel's threads printed at all checked cases."""
+        return "".join(outcome.printed for outcome in self.outcomes)
 
     @property
     def latencies(self) -> dict[str, Latency]:

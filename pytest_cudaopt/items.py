@@ -52,11 +52,15 @@ class Work:
 
 @dataclass(frozen=True)
 class Finished:
-    """What came of it: a row for the table, and the failure or the reason it could not be judged."""
+    """What came of it: a row for the table, the failure or the reason it could not be judged.
+
+    `printed` is what the kernel's threads printed.
+    """
 
     row: Row
     failure: Failure | None = None
     not_judged: str | None = None
+    printed: str = ""
 
 
 def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
@@ -95,11 +99,12 @@ def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
         if evaluation.outcomes:
             session.failed_checks.add((work.kernel_id, work.case_id))
         failure = report.describe_evaluation(work.kernel, candidate, evaluation, session.root)
-        return _failed(row, failure)
+        return replace(_failed(row, failure), printed=evaluation.printed)
     done = achieved_by_case(work.kernel, evaluation, known_peaks(device))
     # One case, and so one latency at most.
     latency = next(iter(evaluation.latencies.values()), None)
-    return Finished(row.with_latency(latency, next(iter(done.values()), None)))
+    judged = row.with_latency(latency, next(iter(done.values()), None))
+    return Finished(judged, printed=evaluation.printed)
 
 
 def _fuzz(work: Work, session: KernelSession) -> Finished:

@@ -119,7 +119,13 @@ class _Judge:
             return self._faulty(case, result.fault, launch)
         agreement = compare_launches(self.kernel, expected, result.outputs, result.outputs_again)
         passed = CaseOutcome(
-            case, self._id(case), CaseStatus.PASSED, launch, agreement.comparisons, counters=result.counters
+            case,
+            self._id(case),
+            CaseStatus.PASSED,
+            launch,
+            agreement.comparisons,
+            counters=result.counters,
+            printed=result.printed,
         )
         if agreement.holds:
             return passed

@@ -107,7 +107,8 @@ def _wrong_result(outcome: CaseOutcome, comparison: Comparison) -> Json:
 
 
 def _case(outcome: CaseOutcome, done: Achieved | None) -> Json:
-    return {
+    printed = {"printed": outcome.printed} if outcome.printed else {}
+    return printed | {
         "id": outcome.case_id,
         "sizes": outcome.case.by_name,
         "types": dict(outcome.case.types),
