@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/block.hpp"
+#include "sim/block_watch.hpp"
 #include "sim/control.hpp"
 #include "sim/tracer.hpp"
 
@@ -43,6 +44,10 @@ void give_result(Warp& warp, const Op& op, const Barrier& barrier) {
 
 void release(Block& block, Barrier& barrier, Counters& counters) {
   ++counters.barriers;
+  if (block.watch != nullptr) {
+    block.watch->barrier_released(static_cast<std::size_t>(&barrier - block.barriers.data()),
+                                  barrier.waiting);
+  }
   for (Warp& warp : *block.warps) {
     if ((barrier.waiting >> warp.index & 1u) == 0) continue;
     const Op& op = warp.launch->program->code[static_cast<std::size_t>(warp.barrier_pc)];
@@ -91,6 +96,8 @@ std::int32_t arrive(Warp& warp, const Op& op, std::uint32_t mask) {
     warp.barrier = static_cast<std::int32_t>(number);
     warp.barrier_pc = op.pc;
   }
+  if (kind_of(op) == BarrierKind::arrive && block.watch != nullptr)
+    block.watch->arrived(warp, number);
   if (is_complete(block, barrier)) release(block, barrier, *warp.counters);
   return op.pc + 1;
 }

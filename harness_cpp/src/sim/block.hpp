@@ -13,6 +13,8 @@
 namespace cudaopt::sim {
 
 class BlockTracer;
+class BlockWatch;
+class LaunchWatch;
 class ModuleImage;
 
 enum class PatternKind : std::uint8_t {
@@ -62,6 +64,7 @@ struct Block {
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint64_t inserted = 0;      // of the dispatches, those of ops that decode inserted
   BlockTracer* tracer = nullptr;   // only while measuring
+  BlockWatch* watch = nullptr;     // only in launches with checks
 };
 
 struct Launch {
@@ -78,6 +81,7 @@ struct Launch {
   std::uint64_t grid_workspace = 0;      // where a cooperative grid synchronises; 0: it may not
   std::uint64_t block_instructions = 0;  // budget
   std::vector<std::uint8_t> parameters;
+  LaunchWatch* watch = nullptr;  // only in launches with checks
 };
 
 // Allocations sit at multiples of the stride, so the nearest multiple names the allocation even for

@@ -123,6 +123,7 @@ std::optional<MemoryForm> memory_form(const ptx::Function& function,
   if (!element || !read_modifiers(instruction, form)) return std::nullopt;
   if (!read_address(function, address, form)) return std::nullopt;
   form.element_bytes = element->bytes;
+  form.order = memory_order(instruction);
   const bool is_vector = value.kind == Operand::Kind::vector;
   if ((is_vector ? value.elements.size() : 1) != form.elements) return std::nullopt;
   const auto type = value_class(function, value);

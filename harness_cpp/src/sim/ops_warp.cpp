@@ -1,5 +1,6 @@
 // Instructions by which the lanes of a warp see one another: shuffles, votes, matches, reductions.
 #include "sim/alu.hpp"
+#include "sim/block_watch.hpp"
 #include "sim/form.hpp"
 #include "sim/members.hpp"
 #include "sim/ops.hpp"
@@ -24,6 +25,7 @@ struct Members {
     const Source<std::uint32_t> written(warp, op, source);
     for (int i = 0; i < kLanes; ++i) masks[i] = written[i];
     check_members(warp, op, mask, masks);
+    if (warp.launch->watch != nullptr) warp.block->watch->warp_met(warp, mask);
     for (std::uint32_t& each : masks) each &= mask;
   }
 };

@@ -13,6 +13,7 @@
 #include "sim/instruction_set.hpp"
 #include "sim/launch.hpp"
 #include "sim/launch_checks.hpp"
+#include "sim/launch_watch.hpp"
 #include "sim/measure.hpp"
 #include "sim/module_image.hpp"
 #include "sim/symbols.hpp"
@@ -109,9 +110,12 @@ class SimDevice final : public Device {
     sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
     LaunchReport report;
-    report.counters = waits_for_blocks(spec, launch)
-                          ? sim::run_resident(launch, m_instructions.run_slice)
-                          : sim::run_launch(launch, m_instructions.run_slice, m_threads);
+    if (spec.checks.any()) {
+      run_watched(spec, launch, report);
+    } else {
+      report.counters = run(spec, launch);
+    }
+    m_memory.count_as_written();
     return report;
   }
 
@@ -232,6 +236,27 @@ class SimDevice final : public Device {
     launch.allocation_count = m_memory.allocations().size();
     launch.parameters = sim::parameter_block(spec, program, m_memory);
     return launch;
+  }
+
+  Counters run(const LaunchSpec& spec, Launch& launch) {
+    return waits_for_blocks(spec, launch)
+               ? sim::run_resident(launch, m_instructions.run_slice)
+               : sim::run_launch(launch, m_instructions.run_slice, m_threads);
+  }
+
+  // What was found before a fault is answered with it.
+  void run_watched(const LaunchSpec& spec, Launch& launch, LaunchReport& report) {
+    sim::LaunchWatch watch(launch, spec.checks);
+    launch.watch = &watch;
+    try {
+      report.counters = run(spec, launch);
+    } catch (const Fault& fault) {
+      FaultDetail detail = fault.detail();
+      detail.findings = std::make_shared<const std::vector<Finding>>(watch.finish());
+      throw Fault(std::move(detail));
+    }
+    report.findings = watch.finish();
+    report.touched_bytes = watch.touched_bytes();
   }
 
   // Whether a block may need another one to go on: without this they run one after another.

@@ -81,6 +81,9 @@ void Worker::make_warps() {
   m_block.shared_bytes = m_launch.shared_bytes;
   m_block.local = m_local.get();
   m_block.local_bytes = program.local_bytes;
+  if (m_launch.watch == nullptr) return;
+  m_watch = std::make_unique<BlockWatch>(*m_launch.watch, m_block);
+  m_block.watch = m_watch.get();
 }
 
 void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
@@ -95,6 +98,7 @@ void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
   std::memset(m_block.shared, kUnwritten, m_block.shared_bytes);
   std::memset(m_block.local, kUnwritten, m_block.local_bytes * m_warps.size() * kLanes);
   for (Warp& warp : m_warps) begin_warp(warp);
+  if (m_watch != nullptr) m_watch->begin();
 }
 
 void Worker::begin_warp(Warp& warp) {
@@ -155,6 +159,7 @@ void Worker::finish() {
   for (const Warp& warp : m_warps) {
     if (warp.state != WarpState::exited) fail_stuck(warp);
   }
+  if (m_watch != nullptr) m_watch->finish();
   m_counters.blocks += 1;
   m_counters.warps += m_warps.size();
   m_counters.threads += m_threads;
