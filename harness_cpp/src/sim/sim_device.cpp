@@ -109,9 +109,7 @@ class SimDevice final : public Device {
     sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
     LaunchReport report;
-    report.counters = waits_for_blocks(spec, launch)
-                          ? sim::run_resident(launch, m_instructions.run_slice)
-                          : sim::run_launch(launch, m_instructions.run_slice, m_threads);
+    report.counters = sim::run_launch(launch, m_instructions.run_slice, m_threads);
     return report;
   }
 
@@ -214,8 +212,11 @@ class SimDevice final : public Device {
   Launch make_launch(const LaunchSpec& spec, LoadedModule& module) {
     const Program& program = find_program(spec, module);
     sim::check_shape(spec, program, limits());
-    sim::check_cooperative(spec, program, resources_of(module, program), m_table, limits());
+    const Resources resources = resources_of(module, program);
+    sim::check_cooperative(spec, program, resources, m_table, limits());
     Launch launch;
+    launch.order = spec.order;
+    launch.resident_blocks = sim::resident_blocks(spec, program, resources, m_table);
     launch.program = &program;
     launch.image = module.image.get();
     launch.constants = module.image->constant_bytes().data();
@@ -234,7 +235,7 @@ class SimDevice final : public Device {
     return launch;
   }
 
-  // Whether a block may need another one to go on: without this they run one after another.
+  // Whether a block may need another one to go on: a sample of them would wait for ever.
   static bool waits_for_blocks(const LaunchSpec& spec, const Launch& launch) {
     return spec.cooperative && launch.program->ordered;
   }
