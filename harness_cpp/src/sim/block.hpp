@@ -51,6 +51,13 @@ struct Barrier {
   bool everyone = true;          // bar.red: all predicates so far
 };
 
+// Where lanes of a block left the kernel.
+struct Leaving {
+  std::int32_t pc = -1;
+  std::uint32_t warp = 0;
+  int lane = 0;  // one of them
+};
+
 struct Block {
   Dim3 index;
   std::uint64_t linear = 0;
@@ -61,7 +68,9 @@ struct Block {
   AddressPattern* patterns = nullptr;
   std::array<Barrier, kBarriers> barriers{};
   std::vector<Warp>* warps = nullptr;
+  std::vector<Leaving> left;       // one per pc
   std::uint64_t instructions = 0;  // warp instructions so far
+  std::uint64_t spun = 0;          // of these, by warps that only looked whether they may go on
   std::uint64_t inserted = 0;      // of the dispatches, those of ops that decode inserted
   BlockTracer* tracer = nullptr;   // only while measuring
   BlockWatch* watch = nullptr;     // only in launches with checks
@@ -80,6 +89,8 @@ struct Launch {
   std::optional<Dim3> cluster;
   std::uint64_t grid_workspace = 0;      // where a cooperative grid synchronises; 0: it may not
   std::uint64_t block_instructions = 0;  // budget
+  std::uint64_t resident_blocks = 0;     // as many have their turns side by side
+  Order order;
   std::vector<std::uint8_t> parameters;
   LaunchWatch* watch = nullptr;  // only in launches with checks
 };

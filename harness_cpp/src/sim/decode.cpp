@@ -11,6 +11,8 @@
 #include "sim/fault.hpp"
 #include "sim/memory_form.hpp"
 #include "sim/operand_slots.hpp"
+#include "sim/passed_barriers.hpp"
+#include "sim/polling.hpp"
 #include "sim/reconvergence.hpp"
 
 namespace cudaopt::sim {
@@ -310,6 +312,10 @@ class Decoder {
     m_program.reads_unwritten = m_assignment.reads_unwritten;
     m_program.ordered = depends_on_block_order(m_function);
     m_program.patterns = m_addresses.patterns();
+    if (!m_flow.blocks.empty()) {
+      m_program.passing = passed_barriers(m_flow, m_meeting, m_returning, m_program.code);
+    }
+    note_polling(m_program);
   }
 
   const ptx::Function& m_function;

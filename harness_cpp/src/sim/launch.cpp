@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "sim/residents.hpp"
 #include "sim/worker.hpp"
 
 namespace cudaopt::sim {
@@ -89,26 +90,10 @@ Counters for_each_block(Launch& launch, RunSlice run_slice, unsigned threads, st
   return total;
 }
 
-Counters run_resident(Launch& launch, RunSlice run_slice) {
-  std::vector<std::unique_ptr<Worker>> running;
-  for (std::uint64_t block = 0; block < launch.grid.count(); ++block) {
-    running.push_back(std::make_unique<Worker>(launch, run_slice));
-    running.back()->begin(block);
-  }
-  Counters total;
-  while (!running.empty()) {
-    for (std::unique_ptr<Worker>& worker : running) {
-      if (worker->advance()) continue;
-      worker->finish();
-      total.add(worker->take_counters());
-      worker.reset();
-    }
-    running.erase(std::remove(running.begin(), running.end(), nullptr), running.end());
-  }
-  return total;
-}
-
 Counters run_launch(Launch& launch, RunSlice run_slice, unsigned threads) {
+  if (launch.program->ordered || launch.order.kind != Order::Kind::forward) {
+    return Residents(launch, run_slice).run();
+  }
   return for_each_block(launch, run_slice, threads, launch.grid.count(),
                         [](Worker& worker, std::uint64_t block) { worker.run(block); });
 }

@@ -62,11 +62,19 @@ struct Op {
 
 enum class WarpState : std::uint8_t { running, at_barrier, exited };
 
+// What the lanes of a split wait for, beside their turn.
+enum class Wait : std::uint8_t {
+  none,
+  members,  // at a warp-wide instruction, for lanes it names
+  barrier,  // at a barrier, for the other lanes of the warp
+};
+
 // Lanes of a warp that left the others at a branch: where they go on, and where they wait.
 struct Split {
   std::int32_t pc = 0;
   std::uint32_t mask = 0;
   std::int32_t reconverge = -1;
+  Wait wait = Wait::none;
 };
 
 // Every split halves a set of lanes, and waits for a join of a larger one: 31 of each at most.
@@ -85,10 +93,10 @@ struct Warp {
   WarpState state = WarpState::running;
   std::uint32_t index = 0;  // in the block
   std::int32_t split_count = 0;
-  Split splits[kMaxSplits];  // a stack
-  std::uint32_t parked = 0;  // lanes that wait at a barrier for other lanes of this warp
-  std::int32_t parked_pc = -1;
-  std::int32_t barrier = -1;  // the one waited at
+  Split splits[kMaxSplits];    // a stack
+  std::uint32_t parked = 0;    // lanes of the splits that wait for more than their turn
+  std::uint32_t let_past = 0;  // lanes that went on where they should have met parked ones
+  std::int32_t barrier = -1;   // the one waited at
   std::int32_t barrier_pc = -1;
   // `lane_mask_bits` expanded to all-ones / zero words, cached because masks repeat.
   alignas(64) std::uint32_t lane_mask[kLanes];

@@ -16,6 +16,7 @@ inline constexpr std::uint32_t kFromNowhere = 0x7fc0deadu;
 // The member masks, one per lane; instructions without .sync speak for the lanes that execute them.
 struct Members {
   std::uint32_t masks[kLanes];
+  bool all_here = true;
 
   Members(Warp& warp, const Op& op, std::uint32_t mask, int source) {
     if (source < 0) {
@@ -24,15 +25,11 @@ struct Members {
     }
     const Source<std::uint32_t> written(warp, op, source);
     for (int i = 0; i < kLanes; ++i) masks[i] = written[i];
-    check_members(warp, op, mask, masks);
-    if (warp.launch->watch != nullptr) warp.block->watch->warp_met(warp, mask);
+    all_here = all_members_here(warp, op, mask, masks);
+    if (all_here && warp.launch->watch != nullptr) warp.block->watch->warp_met(warp, mask);
     for (std::uint32_t& each : masks) each &= mask;
   }
 };
-
-// Op::aux: which source holds the member mask, -1 for none, and what else the handler needs.
-std::int32_t member_aux(int source, std::int32_t more = 0) { return (source + 1) | more << 8; }
-int member_source(const Op& op) { return (op.aux & 0xff) - 1; }
 
 struct Target {
   std::int32_t lane;
@@ -57,6 +54,7 @@ template <Modifier kMode>
 std::int32_t shuffle(Warp& warp, const Op& op, std::uint32_t mask) {
   const Source<std::uint32_t> a(warp, op, 0), b(warp, op, 1), c(warp, op, 2);
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes], in_range = 0;
   for (int i = 0; i < kLanes; ++i) {
     const Target target = target_of<kMode>(i, b[i], c[i]);
@@ -108,6 +106,7 @@ template <Modifier kQuestion>
 std::int32_t vote(Warp& warp, const Op& op, std::uint32_t mask) {
   const std::uint32_t yes = Source<bool>(warp, op, 0).bits;
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t bits = 0;
   for (int i = 0; i < kLanes; ++i) {
     const std::uint32_t all = members.masks[i];
@@ -120,6 +119,7 @@ std::int32_t vote(Warp& warp, const Op& op, std::uint32_t mask) {
 std::int32_t ballot(Warp& warp, const Op& op, std::uint32_t mask) {
   const std::uint32_t yes = Source<bool>(warp, op, 0).bits;
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes];
   for (int i = 0; i < kLanes; ++i) values[i] = yes & members.masks[i];
   store_lanes(warp, op.dst[0], values, mask);
@@ -139,7 +139,7 @@ std::optional<Binding> bind_vote(const Form& form) {
   binding.src[0] = Slot::predicate;
   const bool sync = form.has(Modifier::sync);
   if (sync) binding.src[1] = Slot::b32;
-  binding.aux = member_aux(sync ? 1 : -1);
+  binding.aux = member_aux(sync ? 1 : -1, Slot::predicate, binding.dst[0]);
   return binding;
 }
 
@@ -154,6 +154,7 @@ template <class T>
 std::int32_t match_any(Warp& warp, const Op& op, std::uint32_t mask) {
   const Source<T> a(warp, op, 0);
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes];
   for (int i = 0; i < kLanes; ++i) values[i] = lanes_equal_to<T>(a, a[i], members.masks[i]);
   store_lanes(warp, op.dst[0], values, mask);
@@ -164,6 +165,7 @@ template <class T>
 std::int32_t match_all(Warp& warp, const Op& op, std::uint32_t mask) {
   const Source<T> a(warp, op, 0);
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes], agreed = 0;
   for (int i = 0; i < kLanes; ++i) {
     const std::uint32_t all = members.masks[i];
@@ -187,7 +189,7 @@ std::optional<Binding> bind_match(const Form& form, std::size_t operands) {
   if (has_predicate) binding.dst[1] = Slot::predicate;
   binding.src[0] = wide ? Slot::b64 : Slot::b32;
   binding.src[1] = Slot::b32;
-  binding.aux = member_aux(1);
+  binding.aux = member_aux(1, binding.src[0]);
   return binding;
 }
 
@@ -206,6 +208,7 @@ template <Modifier kOperation, class T>
 std::int32_t redux(Warp& warp, const Op& op, std::uint32_t mask) {
   const Source<T> a(warp, op, 0);
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   T values[kLanes] = {};
   for (std::uint32_t waiting = mask; waiting != 0;) {
     const int first = __builtin_ctz(waiting);
@@ -256,6 +259,7 @@ std::int32_t activemask(Warp& warp, const Op& op, std::uint32_t mask) {
 // The lowest member is the leader.
 std::int32_t elect(Warp& warp, const Op& op, std::uint32_t mask) {
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes], leads = 0;
   for (int i = 0; i < kLanes; ++i) {
     const std::uint32_t all = members.masks[i];
@@ -267,9 +271,10 @@ std::int32_t elect(Warp& warp, const Op& op, std::uint32_t mask) {
   return op.pc + 1;
 }
 
-// Lanes of a warp run in step, so whoever is named and here has arrived.
+// Lanes that are here have arrived; those that are not have them wait.
 std::int32_t synchronize(Warp& warp, const Op& op, std::uint32_t mask) {
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   return op.pc + 1;
 }
 

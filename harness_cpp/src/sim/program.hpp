@@ -91,6 +91,11 @@ struct NamedRange {
   std::uint64_t offset = 0, bytes = 0;
 };
 
+// Whoever leaves the kernel at `exit_pc` has passed by the barrier at `barrier_pc`.
+struct Passing {
+  std::int32_t barrier_pc = -1, exit_pc = -1;
+};
+
 struct Program {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
@@ -109,7 +114,9 @@ struct Program {
   std::uint32_t static_shared_bytes = 0, dynamic_shared_offset = 0, local_bytes = 0;
   bool reads_unwritten = false;  // some register may be read before it is written
   bool ordered = false;  // the result may depend on the order of blocks: one worker, in order
-  std::vector<std::string> notes;  // instructions this device cannot execute
+  std::vector<std::int32_t> polling, storing;  // pcs, see polling.hpp
+  std::vector<Passing> passing;                // of aligned barriers
+  std::vector<std::string> notes;              // instructions this device cannot execute
 };
 
 }  // namespace cudaopt::sim
