@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -28,11 +30,10 @@ class TensorKernel:
     atol: float = 0.0
 
 
-def _random(seed: int, shape: tuple[int, ...], dtype: type[np.generic]) -> Array:
+def _random(seed: int, shape: tuple[int, ...], dtype: Any) -> Array:
     random = np.random.default_rng(seed)
     if np.issubdtype(dtype, np.integer):
-        info = np.iinfo(dtype)
-        return random.integers(info.min, info.max + 1, shape, dtype)
+        return random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, shape, dtype)
     return random.standard_normal(shape).astype(dtype)
 
 
@@ -95,7 +96,7 @@ extern "C" __global__ void warp_tiles(const half* A, const half* B, float* C, in
 """
 
 
-def _gemm_inputs(m: int, n: int, k: int, dtype: type[np.generic], out: type[np.generic]) -> dict[str, Array]:
+def _gemm_inputs(m: int, n: int, k: int, dtype: Any, out: Any) -> dict[str, Array]:
     return {
         "A": _random(2, (m, k), dtype),
         "B": _random(3, (k, n), dtype),
@@ -209,4 +210,75 @@ CORPUS_KERNELS = [
         scalars=(5,),
     ),
 ]
-KERNELS: list[TensorKernel] = []
+
+
+def _source(name: str) -> str:
+    return (Path(__file__).parent / "tensor_sources" / f"{name}.cu").read_text()
+
+
+def _exact(arrays: Arrays) -> dict[str, Array]:
+    return {"C": arrays["A"].astype(np.int64) @ arrays["B"].astype(np.int64).T}
+
+
+def _tf32(values: Array) -> Array:
+    bits = values.view(np.uint32)
+    return ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+KERNELS = [
+    TensorKernel(
+        "gemm_f16",
+        _source("gemm_f16"),
+        lambda: _gemm_inputs(70, 88, 72, np.float16, np.float32),
+        lambda arrays: {"C": _product(arrays["A"], arrays["B"])},
+        ("C",),
+        grid=4,
+        block=128,
+        scalars=(70, 88, 72),
+        atol=5e-5,
+    ),
+    TensorKernel(
+        "gemm_wmma",
+        _source("gemm_wmma"),
+        lambda: _gemm_inputs(64, 96, 64, ml_dtypes.bfloat16, np.float32),
+        lambda arrays: {"C": _product(arrays["A"], arrays["B"])},
+        ("C",),
+        grid=6,
+        block=128,
+        scalars=(96, 64),
+        atol=5e-5,
+    ),
+    TensorKernel(
+        "gemm_int8",
+        _source("gemm_int8"),
+        lambda: {
+            "A": _random(7, (32, 64), np.int8),
+            "B": _random(8, (24, 64), np.int8),
+            "C": np.zeros((32, 24), np.int32),
+        },
+        _exact,
+        ("C",),
+        grid=6,
+        scalars=(24, 64),
+    ),
+    TensorKernel(
+        "gemm_tf32",
+        _source("gemm_tf32"),
+        lambda: _gemm_inputs(32, 24, 40, np.float32, np.float32),
+        lambda arrays: {"C": _product(_tf32(arrays["A"]), _tf32(arrays["B"]))},
+        ("C",),
+        grid=6,
+        scalars=(24, 40),
+        atol=2e-5,
+    ),
+    TensorKernel(
+        "bulk_copy",
+        _source("bulk_copy"),
+        lambda: {"x": _random(9, (2 * 5 * 256,), np.float32), "y": np.zeros(2 * 5 * 256, np.float32)},
+        lambda arrays: {"y": -arrays["x"].reshape(-1, 256)[:, ::-1].reshape(-1)},
+        ("y",),
+        grid=2,
+        block=256,
+        scalars=(5,),
+    ),
+]

@@ -57,6 +57,8 @@ using RunSlice = std::uint32_t (*)(Warp& warp, const Op* code, std::uint32_t lim
                                        Watch); /* ops_fragment.cpp: ldmatrix and its kin */        \
   std::optional<Binding> bind_copy(const ptx::Function&, const ptx::Instruction&,                  \
                                    Watch); /* ops_copy.cpp: cp.async */                            \
+  std::optional<Binding> bind_bulk(const ptx::Function&, const ptx::Instruction&,                  \
+                                   Watch); /* ops_bulk.cpp: cp.async.bulk, proxy fences */         \
   std::optional<Binding> bind_phase(const ptx::Function&, const ptx::Instruction&,                 \
                                     Watch); /* ops_phase.cpp: mbarrier */                          \
   std::optional<Binding> bind(const ptx::Function&, const ptx::Instruction&,                       \

@@ -9,7 +9,7 @@ std::optional<Binding> bind(const ptx::Function& function, const ptx::Instructio
   if (auto binding = bind_atomic(function, instruction, watch)) return binding;
   using WatchingFamily =
       std::optional<Binding> (*)(const ptx::Function&, const ptx::Instruction&, Watch);
-  static constexpr WatchingFamily kWatching[] = {bind_tile, bind_fragment, bind_copy, bind_phase};
+  static constexpr WatchingFamily kWatching[] = {bind_tile, bind_fragment, bind_copy, bind_bulk, bind_phase};
   for (const WatchingFamily family : kWatching) {
     if (auto binding = family(function, instruction, watch)) return binding;
   }
