@@ -8,6 +8,7 @@
 
 #include "sim/machine.hpp"
 #include "sim/memory.hpp"
+#include "sim/pending_copies.hpp"
 #include "sim/program.hpp"
 
 namespace cudaopt::sim {
@@ -67,6 +68,7 @@ struct Block {
   std::uint32_t local_bytes = 0;
   AddressPattern* patterns = nullptr;
   std::array<Barrier, kBarriers> barriers{};
+  PendingCopies copies;  // only in launches with checks
   std::vector<Warp>* warps = nullptr;
   std::vector<Leaving> left;       // one per pc
   std::uint64_t instructions = 0;  // warp instructions so far

@@ -99,6 +99,7 @@ void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
   m_block.instructions = m_block.inserted = m_block.spun = 0;
   m_block.left.clear();
   m_block.barriers.fill(Barrier{});
+  m_block.copies.clear();
   std::memset(m_block.shared, kUnwritten, m_block.shared_bytes);
   std::memset(m_block.local, kUnwritten, m_block.local_bytes * m_warps.size() * kLanes);
   for (Warp& warp : m_warps) begin_warp(warp);
