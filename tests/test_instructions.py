@@ -16,10 +16,14 @@ import forms_bits
 import forms_compare
 import forms_convert
 import forms_float
+import forms_float_pairs
 import forms_fp8
 import forms_half
 import forms_integer
+import forms_masks
+import forms_pack
 import forms_special
+import forms_video
 import forms_warp
 import numpy as np
 import pytest
@@ -34,6 +38,10 @@ FORMS = [
     *forms_half.FORMS,
     *forms_compare.FORMS,
     *forms_convert.FORMS,
+    *forms_float_pairs.FORMS,
+    *forms_masks.FORMS,
+    *forms_pack.FORMS,
+    *forms_video.FORMS,
     *forms_fp8.FORMS,
     *forms_atomic.FORMS,
     *forms_warp.FORMS,

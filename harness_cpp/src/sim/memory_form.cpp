@@ -45,7 +45,7 @@ bool read_modifiers(const Instruction& instruction, MemoryForm& form) {
     const std::string_view modifier = instruction.modifiers[i];
     if (modifier == "global") {
       form.space = Space::global;
-    } else if (modifier == "shared" || modifier == "shared::cta") {
+    } else if (modifier == "shared" || modifier == "shared::cta" || modifier == "shared::cluster") {
       form.space = Space::shared;
     } else if (modifier == "local") {
       form.space = Space::local;
