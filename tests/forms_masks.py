@@ -105,7 +105,7 @@ def _logic_into_predicates() -> list[Form]:
             sink.sources,
             lambda a, b, q, f=sink.expected: f(a, b, q)[1],
             sink.inputs,
-            operands=sink.operands.replace("{d}|{e}", "_|{d}"),
+            operands=f"_|{{d}}, {{a}}, {{b}}, %x0, {TABLES[1]}, !{{c}}",
             before=sink.before,
             label="no result",
         )

@@ -72,7 +72,7 @@ class Form:
     sources: tuple[str, ...]
     expected: Callable[..., Any]
     inputs: tuple[Array, ...]
-    operands: str = ""
+    operands: str | None = None
     before: str = ""
     after: str = ""
     variables: str = ""
@@ -113,6 +113,11 @@ def _load(letter: str, kind: Kind, index: int) -> str:
     return address + f" ld.global.b{kind.bits} {name}, [%rd1];\n"
 
 
+def store_result(letter: str, kind: str, index: int) -> str:
+    """Return instructions that store a result's register where the result is read."""
+    return _store(letter, KINDS[kind], index)
+
+
 def _store(letter: str, kind: Kind, index: int) -> str:
     name = _name(letter, kind)
     address = f"ld.param.u64 %rd1, [out{index}];\n mul.wide.u32 %rd2, %r4, {kind.bits // 8};\n"
@@ -146,7 +151,9 @@ def kernel_text(form: Form, entry: str, guarded: bool) -> str:
     parameters += [f".param .{kind} s{i}" for i, (kind, _) in enumerate(form.scalars)]
     names = {letter: _name(letter, kind) for letter, kind in {**sources, **results}.items()}
     listed = "|".join(f"{{{letter}}}" for letter in results)
-    operands = form.operands or ", ".join([listed, *(f"{{{letter}}}" for letter in sources)])
+    operands = form.operands
+    if operands is None:
+        operands = ", ".join([listed, *(f"{{{letter}}}" for letter in sources)])
     text = f".visible .entry {entry}({', '.join(parameters)})\n{{\n {_declarations('abcdefg')}"
     text += ".reg .b32 %r<8>, %x<8>;\n .reg .b64 %rd<4>, %y<4>;\n .reg .pred %q<4>, %guard;\n"
     text += " mov.u32 %r1, %ctaid.x;\n mov.u32 %r2, %ntid.x;\n mov.u32 %r3, %tid.x;\n"
