@@ -122,6 +122,8 @@ std::optional<MemoryForm> memory_form(const ptx::Function& function,
   MemoryForm form;
   if (!element || !read_modifiers(instruction, form)) return std::nullopt;
   if (!read_address(function, address, form)) return std::nullopt;
+  // An entry's parameters are read; only a callee's are written.
+  if (is_store && form.parameter_by_name) return std::nullopt;
   form.element_bytes = element->bytes;
   const bool is_vector = value.kind == Operand::Kind::vector;
   if ((is_vector ? value.elements.size() : 1) != form.elements) return std::nullopt;
