@@ -226,7 +226,10 @@ class Decoder {
       if (next == operands.size()) return false;
       if (!assign_source(instruction, *operands[next++], binding.src[k], k, op)) return false;
     }
-    return true;
+    // An operand nobody reads belongs to a form that was taken for another. A cache policy directs
+    // what does not exist here, and instructions without effect read nothing.
+    const bool policy = instruction.has("L2::cache_hint");
+    return next == 0 || next + policy == operands.size();
   }
 
   [[nodiscard]] bool assign_wide(const Instruction& instruction, const Binding& binding, Op& op) {
