@@ -9,12 +9,15 @@
 
 #include "sim/machine.hpp"
 #include "sim/memory.hpp"
+#include "sim/pending_copies.hpp"
 #include "sim/program.hpp"
 
 namespace cudaopt::sim {
 
 class BlockTracer;
+class BlockWatch;
 class Frames;
+class LaunchWatch;
 class ModuleImage;
 class PrintedText;
 
@@ -52,6 +55,13 @@ struct Barrier {
   bool everyone = true;          // bar.red: all predicates so far
 };
 
+// Where lanes of a block left the kernel.
+struct Leaving {
+  std::int32_t pc = -1;
+  std::uint32_t warp = 0;
+  int lane = 0;  // one of them
+};
+
 struct Block {
   Dim3 index;
   std::uint64_t linear = 0;
@@ -61,10 +71,14 @@ struct Block {
   std::uint32_t local_bytes = 0;  // frames of callees included
   AddressPattern* patterns = nullptr;
   std::array<Barrier, kBarriers> barriers{};
+  PendingCopies copies;  // only in launches with checks
   std::vector<Warp>* warps = nullptr;
+  std::vector<Leaving> left;       // one per pc
   std::uint64_t instructions = 0;  // warp instructions so far
+  std::uint64_t spun = 0;          // of these, by warps that only looked whether they may go on
   std::uint64_t inserted = 0;      // of the dispatches, those of ops that decode inserted
   BlockTracer* tracer = nullptr;   // only while measuring
+  BlockWatch* watch = nullptr;     // only in launches with checks
   Frames* frames = nullptr;
   // How often the worker executed each instruction, and what that summed up to before this turn.
   const std::vector<std::uint64_t>* executed = nullptr;
@@ -85,8 +99,11 @@ struct Launch {
   std::optional<Dim3> cluster;
   std::uint64_t grid_workspace = 0;      // where a cooperative grid synchronises; 0: it may not
   std::uint64_t block_instructions = 0;  // budget
+  std::uint64_t resident_blocks = 0;     // as many have their turns side by side
+  Order order;
   PrintedText* printed = nullptr;
   std::vector<std::uint8_t> parameters;
+  LaunchWatch* watch = nullptr;  // only in launches with checks
 };
 
 // Allocations sit at multiples of the stride, so the nearest multiple names the allocation even for

@@ -8,6 +8,7 @@
 #include "sim/control.hpp"
 #include "sim/fault.hpp"
 #include "sim/frames.hpp"
+#include "sim/paths.hpp"
 
 namespace cudaopt::sim {
 namespace {
@@ -57,7 +58,8 @@ std::int32_t enter(Warp& warp, const Op& op, const Routine& routine, std::uint32
   Frame& caller = *warp.frame;
   Frame& callee = warp.block->frames->enter(warp, routine, op, mask);
   copy_arguments(caller, site_of(warp, op), callee);
-  push_split(warp, {op.pc + 1, warp.active, warp.reconverge, &caller, &callee});
+  Split behind{op.pc + 1, warp.active, warp.reconverge, Wait::none, &caller, &callee};
+  push_path(warp, behind);
   warp.active = mask;
   warp.reconverge = -1;
   return routine.first_pc;

@@ -1,12 +1,13 @@
 #include "sim/control.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "sim/barrier.hpp"
 #include "sim/block.hpp"
 #include "sim/fault.hpp"
 #include "sim/frames.hpp"
+#include "sim/members.hpp"
+#include "sim/paths.hpp"
 
 namespace cudaopt::sim {
 namespace {
@@ -22,17 +23,14 @@ std::int32_t diverge(Warp& warp, const Op& op, std::uint32_t taken, std::uint32_
   return op.target == meet ? next : op.target;
 }
 
-void remove_split(Warp& warp, std::int32_t index) {
-  const auto begin = warp.splits.begin() + index;
-  Frame* const returning = begin->returning;
-  std::copy(begin + 1, warp.splits.begin() + warp.split_count, begin);
-  --warp.split_count;
-  if (returning != nullptr) warp.block->frames->leave(warp, *returning);
-}
-
 bool is_caller(const Frame* frame, const Frame* of) {
   while (of != nullptr && of != frame) of = of->caller;
   return of != nullptr;
+}
+
+// Whose turn it is while every lane waits for another: those of a warp-wide instruction first.
+std::int32_t end_waiting(Warp& warp) {
+  return waits_for_members(warp) ? look_for_members(warp) : unite_parked(warp);
 }
 
 // brx.idx jumps nowhere for an index behind its table.
@@ -84,6 +82,8 @@ std::int32_t branch_by_index(Warp& warp, const Op& op, std::uint32_t mask) {
 std::int32_t exit_lanes(Warp& warp, const Op& op, std::uint32_t mask) {
   warp.alive &= ~mask;
   warp.active &= ~mask;
+  note_leaving(warp, op, mask);
+  if (warp.parked != 0) stop_waiting_for(warp, mask);
   if (warp.active != 0) return op.pc + 1;
   return next_split(warp);
 }
@@ -95,19 +95,14 @@ std::int32_t join_lanes(Warp& warp, const Op& op, std::uint32_t mask) {
   return next_split(warp);
 }
 
-void push_split(Warp& warp, const Split& split) {
-  const auto count = static_cast<std::size_t>(warp.split_count++);
-  if (count == warp.splits.size()) warp.splits.resize(2 * count);
-  warp.splits[count] = split;
-}
-
 void split_off(Warp& warp, std::int32_t pc, std::uint32_t rest, std::int32_t meet) {
   // Behind the inserted op, which has nothing to end for the lanes that met.
-  if (meet != warp.reconverge) {
-    push_split(warp, {meet + 1, warp.active, warp.reconverge, warp.frame, nullptr});
-  }
+  if (meet != warp.reconverge) push_path(warp, running_path(warp, meet + 1));
   warp.reconverge = meet;
-  if (rest != 0) push_split(warp, {pc, rest, meet, warp.frame, nullptr});
+  if (rest == 0) return;
+  Split path = running_path(warp, pc);
+  path.mask = rest;
+  push_path(warp, path);
 }
 
 void forget_partings(Warp& warp) {
@@ -126,17 +121,17 @@ void forget_partings(Warp& warp) {
   warp.reconverge = -1;
 }
 
-// A split with parked lanes is a join that waits for them: it stays, and the search goes deeper.
 std::int32_t next_split(Warp& warp) {
+  std::uint32_t above = 0;  // a join waits for the paths above it that hold lanes of its
   for (std::int32_t i = warp.split_count - 1; i >= 0; --i) {
-    const Split split = warp.splits[static_cast<std::size_t>(i)];
-    if ((split.mask & warp.parked) != 0) continue;
-    remove_split(warp, i);
-    if ((split.mask & warp.alive) == 0) continue;
-    if (split.frame != warp.frame) make_current(warp, *split.frame);
-    warp.active = split.mask & warp.alive;
-    warp.reconverge = split.reconverge;
-    return split.pc;
+    const Split& split = warp.splits[static_cast<std::size_t>(i)];
+    const std::uint32_t living = split.mask & warp.alive;
+    const bool can_run = split.wait == Wait::none && (living & above) == 0;
+    if (can_run || living == 0) {
+      const Split path = take_path(warp, i);
+      if (living != 0) return run_path(warp, path);
+    }
+    above |= living;
   }
   warp.active = 0;
   if (warp.alive == 0) {
@@ -144,7 +139,7 @@ std::int32_t next_split(Warp& warp) {
     leave_block(warp);
     return -1;
   }
-  return unite_parked(warp);
+  return end_waiting(warp);
 }
 
 }  // namespace cudaopt::sim

@@ -17,6 +17,8 @@
 #include "sim/memory_form.hpp"
 #include "sim/operand_slots.hpp"
 #include "sim/parameter_places.hpp"
+#include "sim/passed_barriers.hpp"
+#include "sim/polling.hpp"
 #include "sim/reconvergence.hpp"
 #include "sim/stack_limit.hpp"
 
@@ -97,6 +99,10 @@ class Decoder {
     for (std::size_t block = 0; block < m_flow.blocks.size(); ++block) emit_block(block);
     emit_end();
     set_targets();
+    if (m_function.entry && !m_flow.blocks.empty()) {
+      // Of callees nobody says where a thread leaves the kernel.
+      m_program.passing = passed_barriers(m_flow, m_meeting, m_returning, m_program.code);
+    }
     m_frame.reads_unwritten = m_assignment.reads_unwritten;
     m_program.patterns = m_addresses.patterns();
   }
@@ -208,6 +214,7 @@ class Decoder {
     if (form && form->parameter_by_name) return assign_parameter(instruction, *form, *binding, op);
     if (form && form->parameter_words) return assign_words(instruction, *form, *binding, op);
     if (form) m_addresses.assign(instruction, *form, op);
+    if (!binding->wide.empty()) return assign_wide(instruction, *binding, op);
     return assign_operands(instruction, *binding, op);
   }
 
@@ -313,6 +320,50 @@ class Decoder {
       if (binding.src[k] == Slot::none) continue;
       if (next == operands.size()) return false;
       if (!assign_source(instruction, *operands[next++], binding.src[k], k, op)) return false;
+    }
+    // An operand nobody reads belongs to a form that was taken for another. A cache policy directs
+    // what does not exist here, and instructions without effect read nothing.
+    const bool policy = instruction.has("L2::cache_hint");
+    return next == 0 || next + policy == operands.size();
+  }
+
+  [[nodiscard]] bool assign_wide(const Instruction& instruction, const Binding& binding, Op& op) {
+    std::vector<const Operand*> operands;
+    for (const Operand& operand : instruction.operands) flatten(operand, operands);
+    if (operands.size() != binding.wide.size()) return false;
+    WideOperands wide;
+    wide.form = binding.form;
+    wide.operands.resize(operands.size());
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      WideOperand& to = wide.operands[k];
+      to.width = binding.wide[k];
+      if (to.width == Slot::none) continue;
+      const bool assigned = k < binding.wide_results
+                                ? assign_destination(*operands[k], to.width, to.slot)
+                                : assign_wide_source(*operands[k], to, op);
+      if (!assigned) return false;
+    }
+    op.aux = static_cast<std::int32_t>(m_program.wide_operands.size());
+    m_program.wide_operands.push_back(std::move(wide));
+    return true;
+  }
+
+  // The last address stands in the op too, for whoever looks at memory instructions from outside.
+  [[nodiscard]] bool assign_wide_source(const Operand& operand, WideOperand& to, Op& op) {
+    const Operand* value = &operand;
+    if (operand.kind == Operand::Kind::address) {
+      if (operand.elements.size() != 1) return false;
+      value = &operand.elements[0];
+      to.displacement = operand.offset;
+    }
+    to.negated = value->negated;
+    const auto slot = source_slot(*value, to.width, false);
+    if (!slot) return false;
+    to.slot = *slot;
+    if (operand.kind == Operand::Kind::address) {
+      op.src[0] = to.slot;
+      op.imm = to.displacement;
+      op.address = to.width;
     }
     return true;
   }
@@ -486,6 +537,7 @@ Program decode(const ModuleImage& image, const ptx::Function& function, Bind bin
   functions.insert(functions.end(), callees.begin(), callees.end());
   program.ordered = depends_on_block_order(functions);
   set_stack(functions, program);
+  note_polling(program);
   return program;
 }
 

@@ -91,6 +91,24 @@ struct NamedRange {
   std::uint64_t offset = 0, bytes = 0;
 };
 
+// Whoever leaves the kernel at `exit_pc` has passed by the barrier at `barrier_pc`.
+struct Passing {
+  std::int32_t barrier_pc = -1, exit_pc = -1;
+};
+
+// One operand of an instruction that has too many of them for an Op.
+struct WideOperand {
+  std::int32_t slot = -1;  // as in Op::src
+  Slot width = Slot::none;
+  bool negated = false;           // !%p
+  std::int64_t displacement = 0;  // of an address
+};
+
+struct WideOperands {
+  FormBytes form{};                   // Binding::form
+  std::vector<WideOperand> operands;  // flattened, in the order written
+};
+
 // The address of a local variable, which depends on the frames below.
 struct LocalSlot {
   std::int32_t offset = 0;
@@ -141,7 +159,8 @@ struct Program : FrameLayout {
   const ptx::Function* function = nullptr;
   std::string user_file;
 
-  std::vector<Op> code;  // of the kernel, then of the routines
+  std::vector<Op> code;                     // of the kernel, then of the routines
+  std::vector<WideOperands> wide_operands;  // by Op::aux of the instructions that have them
   std::vector<Routine> routines;
   std::vector<CallSite> calls;
   std::vector<std::vector<std::int32_t>> branch_tables;  // of brx.idx: pcs
@@ -152,7 +171,9 @@ struct Program : FrameLayout {
   std::uint32_t stack_bytes = 0;        // what calls may keep per thread
   std::uint32_t local_stack_bytes = 0;  // local memory of one thread, frames of callees included
   bool ordered = false;  // the result may depend on the order of blocks: one worker, in order
-  std::vector<std::string> notes;  // instructions this device cannot execute
+  std::vector<std::int32_t> polling, storing;  // pcs, see polling.hpp
+  std::vector<Passing> passing;                // of aligned barriers
+  std::vector<std::string> notes;              // instructions this device cannot execute
 
   // The function whose instructions these ops are.
   [[nodiscard]] const ptx::Function& function_at(std::int32_t pc) const;
