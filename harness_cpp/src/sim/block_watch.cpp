@@ -58,12 +58,14 @@ void BlockWatch::begin() {
   m_launch.end_turn();
   m_clocks.begin(m_block.linear, m_block.warps->size(), m_launch.tick());
   m_locations.clear();
+  m_copies.assign(m_block.warps->size() * kLanes, {});
   m_local_written.assign(m_block.local_bytes * m_block.warps->size() * kLanes, false);
 }
 
 void BlockWatch::finish() {
   if (!m_running) return;
   m_running = false;
+  forget_copies();
   for (const UnwrittenReads::Read& read : m_shared.unwritten.take()) {
     const Party at{read.block, stamp::warp(read.stamp), stamp::lane(read.stamp),
                    stamp::pc(read.stamp)};
@@ -89,6 +91,66 @@ void BlockWatch::barrier_released(std::size_t barrier, std::uint32_t warps) {
 
 void BlockWatch::fence(const Warp& warp, Scope scope) {
   if (m_launch.accesses()) m_clocks.fence(warp.index, scope, m_launch.tick());
+}
+
+void BlockWatch::phase_arrived(const Warp& warp, std::uint64_t address) {
+  if (!m_launch.accesses()) return;
+  fence(warp, Scope::block);
+  m_clocks.release(warp.index, m_locations[address]);
+}
+
+void BlockWatch::phase_left(const Warp& warp, std::uint32_t lane, std::uint64_t address) {
+  const auto found = m_locations.find(address);
+  if (found != m_locations.end()) m_clocks.acquire(warp.index, lane, found->second);
+}
+
+void BlockWatch::copy_started(const Warp& warp, std::uint32_t lane, std::uint32_t address,
+                              std::uint32_t bytes, std::int32_t pc) {
+  if (!m_launch.accesses()) return;
+  m_copies[warp.index * kLanes + lane].push_back({address, bytes, pc});
+  // No thread is the one of lane and other lane: not even its own may touch the bytes.
+  const Stamp stamp =
+      stamp::of_warp(kUnderWay, pc, Strength::plain, warp.index) | stamp::of_lanes(lane, lane ^ 1u);
+  const AccessCells& cells = m_shared.cells;
+  const std::uint64_t first = address >> cells.shift();
+  std::fill_n(cells.writes() + first, bytes >> cells.shift(), stamp);
+}
+
+// The bytes are written when their thread has waited for them: what others know of it from before
+// does not include them.
+void BlockWatch::land(const Warp& warp, std::uint32_t lane, const StartedCopy& copy) {
+  const Stamp stamp = stamp::of_warp(m_launch.now(), copy.pc, Strength::plain, warp.index) |
+                      stamp::of_lanes(lane, lane);
+  const AccessCells& cells = m_shared.cells;
+  const std::uint64_t first = copy.address >> cells.shift();
+  for (std::uint64_t cell = first; cell < first + (copy.bytes >> cells.shift()); ++cell) {
+    Stamp& written = cells.writes()[cell];
+    const bool own = ((written ^ stamp) & stamp::kThread) == 0;
+    if (own && stamp::time(written) == kUnderWay) written = stamp;
+  }
+}
+
+void BlockWatch::copies_waited(const Warp& warp, std::uint32_t lanes) {
+  if (!m_launch.accesses()) return;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
+    std::vector<StartedCopy>& copies = m_copies[warp.index * kLanes + lane];
+    const auto landed = [&](const StartedCopy& copy) {
+      if (m_block.copies.find(copy.address, copy.bytes) != nullptr) return false;
+      land(warp, lane, copy);
+      return true;
+    };
+    copies.erase(std::remove_if(copies.begin(), copies.end(), landed), copies.end());
+  }
+}
+
+// Shared memory is another block's from here on.
+void BlockWatch::forget_copies() {
+  const AccessCells& cells = m_shared.cells;
+  for (const std::vector<StartedCopy>& copies : m_copies)
+    for (const StartedCopy& copy : copies)
+      std::fill_n(cells.writes() + (copy.address >> cells.shift()), copy.bytes >> cells.shift(), 0);
+  m_copies.clear();
 }
 
 BlockWatch::LaneAccess BlockWatch::lane_access(const WarpAccess& whole, std::uint32_t lane) {
@@ -159,6 +221,7 @@ std::uint64_t BlockWatch::block_of(const WatchedArray& array, Stamp stamp) const
 // what warp-synchronous code without __syncwarp consists of.
 bool BlockWatch::collides(const WarpAccess& whole, const LaneAccess& access, Stamp earlier) const {
   if (!is_current(*access.array, earlier)) return false;
+  if (stamp::time(earlier) == kUnderWay) return true;
   const std::uint64_t block = block_of(*access.array, earlier);
   const Strength mine = whole.shape.order.strength, theirs = stamp::strength(earlier);
   if (mine != Strength::plain && theirs != Strength::plain) {
@@ -262,6 +325,7 @@ void BlockWatch::check_write(const WarpAccess& whole, const LaneAccess& access, 
 
 void BlockWatch::report(const WarpAccess& whole, const LaneAccess& access, std::uint64_t cell,
                         Stamp earlier, bool earlier_reads, bool in_one_instruction) {
+  if (stamp::time(earlier) == kUnderWay) return report_unfinished(whole, access, cell, earlier);
   Collision collision;
   collision.array = access.array;
   collision.offset = std::max(cell << access.array->cells.shift(), access.offset);
@@ -286,6 +350,19 @@ void BlockWatch::report(const WarpAccess& whole, const LaneAccess& access, std::
   }
   m_launch.findings().add_race(collision);
   access.array->unwritten.forget(cell << access.array->cells.shift());
+}
+
+void BlockWatch::report_unfinished(const WarpAccess& whole, const LaneAccess& access,
+                                   std::uint64_t cell, Stamp copy) {
+  Collision collision;
+  collision.array = access.array;
+  collision.offset = std::max(cell << access.array->cells.shift(), access.offset);
+  collision.bytes = whole.shape.element_bytes;
+  collision.at = {m_block.linear, whole.warp.index, access.lane, whole.op.pc};
+  collision.other = {m_block.linear, stamp::warp(copy), stamp::lane(copy), stamp::pc(copy)};
+  collision.reads = whole.kind == AccessKind::load;
+  collision.missing = Missing::copy_wait;
+  m_launch.findings().add_race(collision);
 }
 
 void BlockWatch::learn(const WarpAccess& whole, const LaneAccess& access) {

@@ -65,6 +65,8 @@ const char* advice(Missing missing) {
       return "they are lanes of one warp, and no __syncwarp() orders them";
     case Missing::grid_order:
       return "nothing orders blocks within a launch but atomics with fences";
+    case Missing::copy_wait:
+      return "nobody has waited for the copy (cp.async.wait_group)";
     case Missing::one_value:
       break;
   }
@@ -148,7 +150,9 @@ void CheckFindings::add(const Key& key, Finding finding) {
 }
 
 void CheckFindings::add_race(const Collision& collision) {
-  const Key key{FaultKind::race, array_key(collision.array, collision.offset), collision.at.pc,
+  const FaultKind kind =
+      collision.missing == Missing::copy_wait ? FaultKind::unfinished_copy : FaultKind::race;
+  const Key key{kind, array_key(collision.array, collision.offset), collision.at.pc,
                 collision.other.pc};
   if (counted(key)) return;
   const ArrayPlace place =
@@ -158,7 +162,7 @@ void CheckFindings::add_race(const Collision& collision) {
   finding.other = other_of(collision.other, collision.other_reads);
   FaultDetail& what = finding.what;
   const OtherParty& other = *finding.other;
-  what.kind = FaultKind::race;
+  what.kind = kind;
   what.access = access_name(what.instruction, collision.reads);
   const bool far = collision.missing == Missing::grid_order;
   what.message = "kernel '" + m_launch.program->function->name + "' " + verb(what.access) + " " +

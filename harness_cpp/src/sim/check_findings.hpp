@@ -20,7 +20,13 @@ struct Party {
   std::int32_t pc = 0;
 };
 
-enum class Missing : std::uint8_t { block_barrier, warp_barrier, grid_order, one_value };
+enum class Missing : std::uint8_t {
+  one_value,  // lanes of one instruction write different values
+  warp_barrier,
+  block_barrier,
+  grid_order,
+  copy_wait,  // the other is a cp.async that may still be writing
+};
 
 // How two accesses collide: those of `at` and `other`, at a byte of an array.
 struct Collision {
