@@ -81,11 +81,11 @@ void BlockWatch::arrived(const Warp& warp, std::size_t barrier) {
   if (m_launch.accesses()) m_clocks.arrived(warp.index, barrier, m_launch.tick());
 }
 
-void BlockWatch::barrier_released(std::size_t barrier, std::uint32_t warps) {
+void BlockWatch::barrier_released(std::size_t barrier, std::uint32_t warps, bool whole_block) {
   if (!m_launch.accesses()) return;
   std::uint32_t exited = 0;
   for (const Warp& warp : *m_block.warps)
-    if (warp.state == WarpState::exited) exited |= 1u << warp.index;
+    if (whole_block && warp.state == WarpState::exited) exited |= 1u << warp.index;
   m_clocks.barrier_released(barrier, warps, exited, m_launch.tick());
 }
 
@@ -107,7 +107,9 @@ void BlockWatch::phase_left(const Warp& warp, std::uint32_t lane, std::uint64_t 
 void BlockWatch::copy_started(const Warp& warp, std::uint32_t lane, std::uint32_t address,
                               std::uint32_t bytes, std::int32_t pc) {
   if (!m_launch.accesses()) return;
-  m_copies[warp.index * kLanes + lane].push_back({address, bytes, pc});
+  const Stamp started =
+      stamp::of_warp(m_launch.now(), pc, Strength::plain, warp.index) | stamp::of_lanes(lane, lane);
+  m_copies[warp.index * kLanes + lane].push_back({address, bytes, pc, started});
   // No thread is the one of lane and other lane: not even its own may touch the bytes.
   const Stamp stamp =
       stamp::of_warp(kUnderWay, pc, Strength::plain, warp.index) | stamp::of_lanes(lane, lane ^ 1u);
@@ -310,22 +312,31 @@ void BlockWatch::check_write(const WarpAccess& whole, const LaneAccess& access, 
   const Stamp reads[] = {cells.reads()[cell], cells.other_reads()[cell]};
   const bool after_write = collides(whole, access, written);
   const bool after_read[] = {collides(whole, access, reads[0]), collides(whole, access, reads[1])};
-  const UnwrittenReads::Read* early = array.unwritten.find(cell << cells.shift());
-  const bool after_early = early != nullptr && collides(whole, access, early->stamp);
+  const UnwrittenReads::Read* found = array.unwritten.find(cell << cells.shift());
+  const Stamp early = found != nullptr ? found->stamp : 0;
+  const bool after_early = early != 0 && collides(whole, access, early);
   if (after_write || after_read[0] || after_read[1] || after_early) {
-    if (keeps_bytes(access, cell)) return;  // and the write before it stays the last one
+    // Then the write before it stays the last one. But an update of what was there before depends
+    // on the order, whatever it has left, as does a read of what nobody had written.
+    const bool updated = after_write && stamp::strength(written) == Strength::strong;
+    if (!after_early && !updated && keeps_bytes(access, cell)) return;
     if (after_write) report(whole, access, cell, written, false);
     for (int i = 0; i < 2; ++i)
       if (after_read[i]) report(whole, access, cell, reads[i], true);
-    if (after_early && !after_read[0] && !after_read[1])
-      report(whole, access, cell, early->stamp, true);
+    if (after_early && !after_write && !after_read[0] && !after_read[1])
+      report(whole, access, cell, early, true);
   }
   written = access.stamp;
 }
 
 void BlockWatch::report(const WarpAccess& whole, const LaneAccess& access, std::uint64_t cell,
                         Stamp earlier, bool earlier_reads, bool in_one_instruction) {
-  if (stamp::time(earlier) == kUnderWay) return report_unfinished(whole, access, cell, earlier);
+  if (stamp::time(earlier) == kUnderWay) {
+    const Stamp started = start_of(access, cell, earlier);
+    if (started == 0 || m_clocks.knows(whole.warp.index, access.lane, started, m_block.linear))
+      return report_unfinished(whole, access, cell, earlier);
+    earlier = started;  // no order at all: waiting for the copy would not help
+  }
   Collision collision;
   collision.array = access.array;
   collision.offset = std::max(cell << access.array->cells.shift(), access.offset);
@@ -350,6 +361,15 @@ void BlockWatch::report(const WarpAccess& whole, const LaneAccess& access, std::
   }
   m_launch.findings().add_race(collision);
   access.array->unwritten.forget(cell << access.array->cells.shift());
+}
+
+// The last copy under way to this cell.
+Stamp BlockWatch::start_of(const LaneAccess& access, std::uint64_t cell, Stamp copy) const {
+  const std::uint64_t address = cell << access.array->cells.shift();
+  Stamp started = 0;
+  for (const StartedCopy& one : m_copies[stamp::warp(copy) * kLanes + stamp::lane(copy)])
+    if (address >= one.address && address - one.address < one.bytes) started = one.started;
+  return started;
 }
 
 void BlockWatch::report_unfinished(const WarpAccess& whole, const LaneAccess& access,

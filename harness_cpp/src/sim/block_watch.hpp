@@ -43,7 +43,8 @@ class BlockWatch {
   void warp_met(const Warp& warp, std::uint32_t lanes);
   // bar.arrive; warps that wait are named when their barrier is released.
   void arrived(const Warp& warp, std::size_t barrier);
-  void barrier_released(std::size_t barrier, std::uint32_t warps);
+  // `whole_block`: it waited for everyone, those who have exited included.
+  void barrier_released(std::size_t barrier, std::uint32_t warps, bool whole_block);
   void fence(const Warp& warp, Scope scope);
 
   // mbarrier: an arrival publishes like a release to its place in shared memory; a wait that is
@@ -71,6 +72,7 @@ class BlockWatch {
   struct StartedCopy {
     std::uint32_t address = 0, bytes = 0;
     std::int32_t pc = -1;
+    Stamp started = 0;
   };
 
   void forget_copies();
@@ -95,6 +97,7 @@ class BlockWatch {
   [[nodiscard]] const LaneAccess* same_instruction(const WarpAccess& whole,
                                                    const LaneAccess& access, std::uint64_t cell,
                                                    Stamp earlier, const LaneAccess* all) const;
+  [[nodiscard]] Stamp start_of(const LaneAccess& access, std::uint64_t cell, Stamp copy) const;
   void report_unfinished(const WarpAccess& whole, const LaneAccess& access, std::uint64_t cell,
                          Stamp copy);
   void report(const WarpAccess& whole, const LaneAccess& access, std::uint64_t cell, Stamp earlier,
