@@ -58,7 +58,6 @@ void BlockWatch::begin() {
   m_launch.end_turn();
   m_clocks.begin(m_block.linear, m_block.warps->size(), m_launch.tick());
   m_locations.clear();
-  m_copies.assign(m_block.warps->size() * kLanes, {});
   m_local_written.assign(m_block.local_bytes * m_block.warps->size() * kLanes, false);
 }
 
@@ -133,7 +132,7 @@ void BlockWatch::land(const Warp& warp, std::uint32_t lane, const StartedCopy& c
 }
 
 void BlockWatch::copies_waited(const Warp& warp, std::uint32_t lanes) {
-  if (!m_launch.accesses()) return;
+  if (m_copies.empty()) return;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
     std::vector<StartedCopy>& copies = m_copies[warp.index * kLanes + lane];
