@@ -102,7 +102,7 @@ void release(Block& block, Barrier& barrier, Counters& counters) {
   ++counters.barriers;
   if (block.watch != nullptr) {
     block.watch->barrier_released(static_cast<std::size_t>(&barrier - block.barriers.data()),
-                                  barrier.waiting);
+                                  barrier.waiting, barrier.expected == 0);
   }
   const Barrier complete = std::exchange(barrier, Barrier{});
   for (Warp& warp : *block.warps) {

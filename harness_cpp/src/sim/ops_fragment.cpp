@@ -6,6 +6,7 @@
 #include "sim/alu.hpp"
 #include "sim/ops.hpp"
 #include "sim/scattered_access.hpp"
+#include "sim/watch_rows.hpp"
 #include "sim/whole_warp.hpp"
 #include "sim/wide_operands.hpp"
 
@@ -45,7 +46,9 @@ HostAddresses rows_of(Warp& warp, const Op& op, AccessKind kind) {
   const Addresses addresses = op.address == Slot::b64
                                   ? spread(lanes<std::uint64_t>(warp, op.src[0]), op.imm, kRows)
                                   : spread(lanes<std::uint32_t>(warp, op.src[0]), op.imm, kRows);
-  return resolve_lanes(warp, op, addresses, kRows, kRowBytes, kind);
+  const HostAddresses rows = resolve_lanes(warp, op, addresses, kRows, kRowBytes, kind);
+  watch_rows(warp, op, space_of(op), addresses, kRows, kRowBytes, kind);
+  return rows;
 }
 
 template <int kMatrices>

@@ -5,6 +5,7 @@
 #include "sim/matrix_form.hpp"
 #include "sim/ops.hpp"
 #include "sim/scattered_access.hpp"
+#include "sim/watch_rows.hpp"
 #include "sim/whole_warp.hpp"
 #include "sim/wide_operands.hpp"
 
@@ -58,6 +59,7 @@ void for_each_piece(Warp& warp, const Op& op, const TileForm& form, const Lines&
     const std::uint32_t mask = kAllLanes >> (kLanes - count);
     const HostAddresses host =
         resolve_lanes(warp, op, form.space, addresses, mask, lines.piece_bytes, kind);
+    watch_rows(warp, op, form.space, addresses, mask, lines.piece_bytes, kind);
     for (std::uint32_t i = 0; i < count; ++i) move(host.of[i], (first + i) * lines.piece_bytes);
   }
 }
