@@ -1,0 +1,130 @@
+"""Threads, lanes and blocks that wait for each other, compiled from CUDA and executed on the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import waiting_kernels as kernels
+from harness_client import COMPILE, LOAD, Json, Served, launch, module, request
+from ptx_runner import Array
+
+ORDERS: tuple[Json, ...] = (
+    {},
+    {"order": "reverse"},
+    *({"order": "random", "order_seed": seed} for seed in range(3)),
+)
+ZERO = "00000000"
+
+
+@pytest.fixture(scope="module")
+def harness() -> Iterator[Served]:
+    with Served() as served:
+        yield served
+
+
+def answered(
+    harness: Served,
+    folder: Path,
+    source: str,
+    *,
+    grid: int,
+    block: int,
+    words: int = 1,
+    orders: tuple[Json, ...] = ORDERS,
+    shared_bytes: int = 0,
+    **sim: int,
+) -> Json:
+    """Launch `k` once per order, each time on zeros, and read `y` into a file per order."""
+    steps: list[Json] = [COMPILE, LOAD]
+    arguments = ({"buffer": "y"}, {"buffer": "state"})
+    for i, order in enumerate(orders):
+        steps += [{"do": "fill", "buffer": name, "pattern": ZERO} for name in ("y", "state")]
+        steps += [launch("k", *arguments, grid=grid, block=block) | order | {"shared_bytes": shared_bytes}]
+        steps += [{"do": "read", "buffer": "y", "file": f"n0-{i}.bin"}]
+    return harness.ask(
+        request(
+            *steps,
+            directory=str(folder),
+            sim=sim,
+            modules=[module(source, "k", options=["-std=c++17", "-lineinfo"])],
+            buffers=[
+                {"name": "y", "bytes": 4 * words, "element_bytes": 4},
+                {"name": "state", "bytes": 8 * (grid + 1), "element_bytes": 4},
+            ],
+        )
+    )
+
+
+def outputs(harness: Served, folder: Path, source: str, **how: int) -> list[Array]:
+    answer = answered(harness, folder, source, **how)
+    assert answer["status"] == "ok", answer["fault"]["message"]
+    return [np.fromfile(folder / f"n0-{i}.bin", dtype=np.uint32) for i in range(len(ORDERS))]
+
+
+def fault_of(harness: Served, folder: Path, source: str, **how: int) -> Json:
+    answer = answered(harness, folder, source, orders=({},), **how)
+    assert answer["status"] == "fault"
+    fault: Json = answer["fault"]
+    return fault
+
+
+def line_of(source: str, text: str) -> int:
+    return next(i for i, line in enumerate(source.splitlines(), 1) if text in line)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [kernels.SPIN_LOCK, kernels.TRY_LOCK, kernels.TICKET_LOCK, kernels.LOCK_AROUND_SYNCWARP],
+    ids=["spin", "try", "ticket", "around-syncwarp"],
+)
+def test_every_thread_has_its_turn_under_a_lock(harness: Served, tmp_path: Path, source: str) -> None:
+    for y in outputs(harness, tmp_path, source, grid=3, block=96):
+        assert y.tolist() == [sum(range(3 * 96))]
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_scan_that_looks_back_over_200_blocks_ends_in_any_order(
+    harness: Served, tmp_path: Path, threads: int
+) -> None:
+    expected = np.cumsum(np.arange(200 * 64), dtype=np.uint32)
+    for y in outputs(
+        harness, tmp_path, kernels.LOOK_BACK, grid=200, block=64, words=200 * 64, threads=threads
+    ):
+        np.testing.assert_array_equal(y, expected)
+
+
+def test_a_barrier_of_the_grid_by_hand_works_within_what_runs_at_once(
+    harness: Served, tmp_path: Path
+) -> None:
+    for y in outputs(
+        harness, tmp_path, kernels.GRID_BARRIER, grid=132, block=64, words=132, shared_bytes=200_000
+    ):
+        np.testing.assert_array_equal(y, 3 * np.roll(np.arange(132), -1))
+
+
+def test_a_barrier_of_more_blocks_than_run_at_once_never_ends(harness: Served, tmp_path: Path) -> None:
+    fault = fault_of(
+        harness, tmp_path, kernels.GRID_BARRIER, grid=133, block=64, words=133, shared_bytes=200_000
+    )
+    assert (fault["kind"], fault["file"]) == ("no_progress", "k.cu")
+    assert fault["line"] == line_of(kernels.GRID_BARRIER, "while")
+    assert "132 of 133 blocks run, as many as the GPU holds at once" in fault["message"]
+
+
+def test_a_warp_may_wait_for_a_flag_of_another(harness: Served, tmp_path: Path) -> None:
+    for y in outputs(harness, tmp_path, kernels.FLAG, grid=1, block=128):
+        assert y.tolist() == [1]
+
+
+def test_who_waits_for_a_flag_nobody_sets_is_named_with_who_waits_for_them(
+    harness: Served, tmp_path: Path
+) -> None:
+    source = kernels.FLAG_NEVER_SET
+    fault = fault_of(harness, tmp_path, source, grid=1, block=128)
+    assert fault["kind"] == "no_progress"
+    spin, barrier = line_of(source, "while"), line_of(source, "if (threadIdx.x == 0) y") - 1
+    assert f"96 threads go round at k.cu:{spin}" in fault["message"]
+    assert f"32 threads wait at barrier 0 (32 of 128 have arrived) at k.cu:{barrier}" in fault["message"]
