@@ -128,3 +128,25 @@ def test_who_waits_for_a_flag_nobody_sets_is_named_with_who_waits_for_them(
     spin, barrier = line_of(source, "while"), line_of(source, "if (threadIdx.x == 0) y") - 1
     assert f"96 threads go round at k.cu:{spin}" in fault["message"]
     assert f"32 threads wait at barrier 0 (32 of 128 have arrived) at k.cu:{barrier}" in fault["message"]
+
+
+@pytest.mark.parametrize("name", kernels.UNIFORM_BARRIERS)
+def test_a_barrier_of_all_threads_that_have_not_returned_is_no_divergence(
+    harness: Served, tmp_path: Path, name: str
+) -> None:
+    source = kernels.around_a_barrier(kernels.UNIFORM_BARRIERS[name])
+    first, *others = outputs(harness, tmp_path, source, grid=1, block=128, words=128)
+    for y in others:
+        np.testing.assert_array_equal(y, first)
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+@pytest.mark.parametrize("name", kernels.PASSED_BARRIERS)
+def test_going_past_a_barrier_of_others_is_a_divergence_at_its_line(
+    harness: Served, tmp_path: Path, name: str, order: Json
+) -> None:
+    source = kernels.around_a_barrier(kernels.PASSED_BARRIERS[name])
+    answer = answered(harness, tmp_path, source, grid=1, block=128, words=128, orders=(order,))
+    assert answer["status"] == "fault"
+    assert answer["fault"]["kind"] == "barrier_divergence"
+    assert answer["fault"]["line"] == line_of(source, "__syncthreads")

@@ -114,3 +114,63 @@ extern "C" __global__ void k(unsigned* y, int*) {
 }
 """
 FLAG_NEVER_SET = FLAG.replace("flag = 1", "flag = 0")
+# Where threads leave. `n` is the number of words of y; the body finds the thread's number in i.
+_BARRIER = """
+extern "C" __global__ void k(unsigned* y, unsigned* state) {{
+    __shared__ unsigned s[256];
+    const unsigned t = threadIdx.x, n = 90;
+    s[t] = t;
+    {body}
+}}
+"""
+
+
+def around_a_barrier(body: str) -> str:
+    """Return a kernel with this body: `t` is the thread, `s[t]` its word of shared memory, `n` 90."""
+    return _BARRIER.format(body=body)
+
+
+# What every thread of the block executes, or those that have not returned.
+UNIFORM_BARRIERS = {
+    "early-return": "if (t >= n) return; __syncthreads(); y[t] = s[t ^ 1];",
+    # The compiler makes one store of the two.
+    "early-return-with-work": "if (t >= n) { y[t] = 7; return; } __syncthreads(); y[t] = s[t ^ 1] + 1;",
+    "early-return-from-a-loop-with-work": """
+    unsigned sum = 0;
+    for (unsigned i = 0; i < 8; ++i) {
+        if (t + i >= 120) { y[t] = 9; return; }
+        __syncthreads();
+        sum += s[(t + i) % 64];
+    }
+    y[t] = sum;""",
+    "early-return-before-a-loop": """
+    if (t >= n) return;
+    for (int i = 0; i < 3; ++i) { s[t] += s[t ^ 1]; __syncthreads(); }
+    y[t] = s[t];""",
+    "return-from-a-loop": """
+    for (unsigned i = 0; i < 8; ++i) {
+        if (t + i >= 120) return;
+        __syncthreads();
+        s[t] += i;
+        __syncthreads();
+        y[t] = s[t];
+    }""",
+    "same-trips": "for (int i = 0; i < 5; ++i) { __syncthreads(); s[t] += 1; } y[t] = s[t];",
+    "whole-block-condition": "if (gridDim.x == 1) { __syncthreads(); s[t] += 1; } y[t] = s[t];",
+    "last-thread-writes": "__syncthreads(); if (t == 0) y[0] = s[1];",
+    "divergent-before": "if (t & 1) s[t] *= 3; else s[t] += 5; __syncthreads(); y[t] = s[t ^ 1];",
+    "vote": "const int odd = __syncthreads_count(t & 1); y[t] = odd;",
+}
+# Some threads go past a barrier that others of their block execute. What comes behind it is more than the
+# store of a value that differs: that might be an early return.
+PASSED_BARRIERS = {
+    "odd-lanes": "if (t & 1) __syncthreads();\n    y[t] = s[t ^ 1];",
+    "odd-lanes-store": "if (t & 1) __syncthreads();\n    y[t] = t;",
+    "one-warp": "if (t < 32) __syncthreads();\n    y[t] = s[t ^ 1];",
+    "all-but-one-warp": "if (t >= 32) {\n    __syncthreads();\n    s[t] += s[t ^ 1];\n    }\n    y[t] = s[t ^ 2];",
+    "more-trips": "for (unsigned i = 0; i < t / 32; ++i) {\n    __syncthreads();\n    s[t] += 1; }\n    y[t] = s[t ^ 1];",
+    "more-trips-in-a-warp": """for (unsigned i = 0; i < t % 3; ++i) {
+    __syncthreads();
+    s[t] += 1; }
+    y[t] = s[t ^ 1];""",
+}

@@ -9,6 +9,7 @@
 #include "sim/control.hpp"
 #include "sim/entry_layout.hpp"
 #include "sim/fault.hpp"
+#include "sim/kernel_ends.hpp"
 #include "sim/memory_form.hpp"
 #include "sim/operand_slots.hpp"
 #include "sim/passed_barriers.hpp"
@@ -312,10 +313,18 @@ class Decoder {
     m_program.reads_unwritten = m_assignment.reads_unwritten;
     m_program.ordered = depends_on_block_order(m_function);
     m_program.patterns = m_addresses.patterns();
-    if (!m_flow.blocks.empty()) {
-      m_program.passing = passed_barriers(m_flow, m_meeting, m_returning, m_program.code);
-    }
+    note_barriers();
     note_polling(m_program);
+  }
+
+  void note_barriers() {
+    if (m_flow.blocks.empty()) return;
+    const std::vector<bool> ends = kernel_ends(m_function, m_flow, m_returning);
+    m_program.passing = passed_barriers(m_flow, m_meeting, m_returning, ends, m_program.code);
+    for (std::size_t block = 0; block < ends.size(); ++block) {
+      // Behind the inserted op.
+      if (ends[block] && m_is_join[block]) m_program.ends.push_back(m_first_pc[block] + 1);
+    }
   }
 
   const ptx::Function& m_function;
