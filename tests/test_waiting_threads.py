@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ def answered(
     words: int = 1,
     orders: tuple[Json, ...] = ORDERS,
     shared_bytes: int = 0,
+    cooperative: bool = False,
     **sim: int,
 ) -> Json:
     """Launch `k` once per order, each time on zeros, and read `y` into a file per order."""
@@ -42,7 +44,8 @@ def answered(
     arguments = ({"buffer": "y"}, {"buffer": "state"})
     for i, order in enumerate(orders):
         steps += [{"do": "fill", "buffer": name, "pattern": ZERO} for name in ("y", "state")]
-        steps += [launch("k", *arguments, grid=grid, block=block) | order | {"shared_bytes": shared_bytes}]
+        launched = launch("k", *arguments, grid=grid, block=block) | order
+        steps += [launched | {"shared_bytes": shared_bytes, "cooperative": cooperative}]
         steps += [{"do": "read", "buffer": "y", "file": f"n0-{i}.bin"}]
     return harness.ask(
         request(
@@ -58,13 +61,13 @@ def answered(
     )
 
 
-def outputs(harness: Served, folder: Path, source: str, **how: int) -> list[Array]:
+def outputs(harness: Served, folder: Path, source: str, **how: Any) -> list[Array]:
     answer = answered(harness, folder, source, **how)
     assert answer["status"] == "ok", answer["fault"]["message"]
     return [np.fromfile(folder / f"n0-{i}.bin", dtype=np.uint32) for i in range(len(ORDERS))]
 
 
-def fault_of(harness: Served, folder: Path, source: str, **how: int) -> Json:
+def fault_of(harness: Served, folder: Path, source: str, **how: Any) -> Json:
     answer = answered(harness, folder, source, orders=({},), **how)
     assert answer["status"] == "fault"
     fault: Json = answer["fault"]
@@ -150,3 +153,30 @@ def test_going_past_a_barrier_of_others_is_a_divergence_at_its_line(
     assert answer["status"] == "fault"
     assert answer["fault"]["kind"] == "barrier_divergence"
     assert answer["fault"]["line"] == line_of(source, "__syncthreads")
+
+
+def test_lanes_shuffle_with_those_in_the_other_way_of_a_branch(harness: Served, tmp_path: Path) -> None:
+    t = np.arange(64)
+    expected = np.where(t % 32 < 16, (t ^ 16) ** 2 * 2, (t ^ 16) + 1000 + 3)
+    for y in outputs(harness, tmp_path, kernels.SHUFFLE_IN_BOTH_WAYS, grid=1, block=64, words=64):
+        np.testing.assert_array_equal(y, expected)
+
+
+def test_lanes_named_by_a_shuffle_that_only_others_execute_are_absent(
+    harness: Served, tmp_path: Path
+) -> None:
+    source = kernels.SHUFFLE_IN_ONE_WAY
+    for order in ORDERS:
+        answer = answered(harness, tmp_path, source, grid=1, block=64, words=64, orders=(order,))
+        assert answer["fault"]["kind"] == "absent_lane"
+        assert answer["fault"]["line"] == line_of(source, "__shfl")
+
+
+def test_a_cooperative_grid_waits_for_itself_in_any_order(harness: Served, tmp_path: Path) -> None:
+    i = np.arange(40 * 64, dtype=np.uint32)
+    expected = np.zeros_like(i)
+    for _ in range(3):
+        expected = (expected + i)[::-1]
+    how = {"grid": 40, "block": 64, "words": 40 * 64}
+    for y in outputs(harness, tmp_path, kernels.GRID_SYNC, cooperative=True, **how):
+        np.testing.assert_array_equal(y, expected)

@@ -174,3 +174,36 @@ PASSED_BARRIERS = {
     s[t] += 1; }
     y[t] = s[t ^ 1];""",
 }
+# Lanes that meet at a shuffle: each in its own way of a branch, or only some of those named.
+SHUFFLE_IN_BOTH_WAYS = """
+extern "C" __global__ void k(unsigned* y, unsigned* state) {
+    const unsigned t = threadIdx.x;
+    unsigned got;
+    if (state[0] + t % 32 < 16) {
+        got = __shfl_xor_sync(0xffffffff, t + 1000, 16) * 2;
+    } else {
+        got = __shfl_xor_sync(0xffffffff, t * t, 16) + 3;
+    }
+    y[t] = got;
+}
+"""
+SHUFFLE_IN_ONE_WAY = """
+extern "C" __global__ void k(unsigned* y, unsigned* state) {
+    unsigned t = threadIdx.x;
+    if (t % 32 < 16)
+        t = __shfl_xor_sync(0xffffffff, t, 16);
+    y[threadIdx.x] = t;
+}
+"""
+GRID_SYNC = """
+#include <cooperative_groups.h>
+extern "C" __global__ void k(unsigned* y, unsigned* state) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, count = gridDim.x * blockDim.x;
+    for (unsigned round = 0; round < 3; ++round) {
+        state[i] = y[i] + i;
+        cooperative_groups::this_grid().sync();
+        y[i] = state[count - 1 - i];
+        cooperative_groups::this_grid().sync();
+    }
+}
+"""
