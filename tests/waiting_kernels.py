@@ -1,4 +1,4 @@
-"""CUDA kernels whose threads wait for each other: `k(unsigned* y, T* state)`, both zeroed before the launch."""
+"""CUDA kernels whose threads wait for each other: `k(unsigned* y, T* state)`, both zeroed at first."""
 
 from __future__ import annotations
 
@@ -167,8 +167,14 @@ PASSED_BARRIERS = {
     "odd-lanes": "if (t & 1) __syncthreads();\n    y[t] = s[t ^ 1];",
     "odd-lanes-store": "if (t & 1) __syncthreads();\n    y[t] = t;",
     "one-warp": "if (t < 32) __syncthreads();\n    y[t] = s[t ^ 1];",
-    "all-but-one-warp": "if (t >= 32) {\n    __syncthreads();\n    s[t] += s[t ^ 1];\n    }\n    y[t] = s[t ^ 2];",
-    "more-trips": "for (unsigned i = 0; i < t / 32; ++i) {\n    __syncthreads();\n    s[t] += 1; }\n    y[t] = s[t ^ 1];",
+    "all-but-one-warp": """if (t >= 32) {
+    __syncthreads();
+    s[t] += s[t ^ 1]; }
+    y[t] = s[t ^ 2];""",
+    "more-trips": """for (unsigned i = 0; i < t / 32; ++i) {
+    __syncthreads();
+    s[t] += 1; }
+    y[t] = s[t ^ 1];""",
     "more-trips-in-a-warp": """for (unsigned i = 0; i < t % 3; ++i) {
     __syncthreads();
     s[t] += 1; }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/block.hpp"
+#include "sim/block_watch.hpp"
 #include "sim/control.hpp"
 #include "sim/fault.hpp"
 #include "sim/paths.hpp"
@@ -98,6 +99,10 @@ void resume_paths(Warp& warp, const Barrier& barrier) {
 void release(Block& block, Barrier& barrier, Counters& counters) {
   check_left(block, barrier);
   ++counters.barriers;
+  if (block.watch != nullptr) {
+    block.watch->barrier_released(static_cast<std::size_t>(&barrier - block.barriers.data()),
+                                  barrier.waiting);
+  }
   const Barrier complete = std::exchange(barrier, Barrier{});
   for (Warp& warp : *block.warps) {
     if ((complete.waiting >> warp.index & 1u) == 0) continue;
@@ -159,6 +164,8 @@ std::int32_t arrive(Warp& warp, const Op& op, std::uint32_t mask) {
   add_arrival(warp, op, mask, barrier);
   barrier.arrived += kLanes;
   if (kind_of(op) != BarrierKind::arrive) wait_at(warp, op, number);
+  if (kind_of(op) == BarrierKind::arrive && block.watch != nullptr)
+    block.watch->arrived(warp, number);
   if (is_complete(block, barrier)) release(block, barrier, *warp.counters);
   return op.pc + 1;
 }

@@ -160,6 +160,7 @@ class Decoder {
     const auto form = memory_form_of(instruction);
     if (form && form->parameter_by_name) return assign_parameter(instruction, *form, *binding, op);
     if (form) m_addresses.assign(instruction, *form, op);
+    if (!binding->wide.empty()) return assign_wide(instruction, *binding, op);
     return assign_operands(instruction, *binding, op);
   }
 
@@ -225,6 +226,50 @@ class Decoder {
       if (binding.src[k] == Slot::none) continue;
       if (next == operands.size()) return false;
       if (!assign_source(instruction, *operands[next++], binding.src[k], k, op)) return false;
+    }
+    // An operand nobody reads belongs to a form that was taken for another. A cache policy directs
+    // what does not exist here, and instructions without effect read nothing.
+    const bool policy = instruction.has("L2::cache_hint");
+    return next == 0 || next + policy == operands.size();
+  }
+
+  [[nodiscard]] bool assign_wide(const Instruction& instruction, const Binding& binding, Op& op) {
+    std::vector<const Operand*> operands;
+    for (const Operand& operand : instruction.operands) flatten(operand, operands);
+    if (operands.size() != binding.wide.size()) return false;
+    WideOperands wide;
+    wide.form = binding.form;
+    wide.operands.resize(operands.size());
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      WideOperand& to = wide.operands[k];
+      to.width = binding.wide[k];
+      if (to.width == Slot::none) continue;
+      const bool assigned = k < binding.wide_results
+                                ? assign_destination(*operands[k], to.width, to.slot)
+                                : assign_wide_source(*operands[k], to, op);
+      if (!assigned) return false;
+    }
+    op.aux = static_cast<std::int32_t>(m_program.wide_operands.size());
+    m_program.wide_operands.push_back(std::move(wide));
+    return true;
+  }
+
+  // The last address stands in the op too, for whoever looks at memory instructions from outside.
+  [[nodiscard]] bool assign_wide_source(const Operand& operand, WideOperand& to, Op& op) {
+    const Operand* value = &operand;
+    if (operand.kind == Operand::Kind::address) {
+      if (operand.elements.size() != 1) return false;
+      value = &operand.elements[0];
+      to.displacement = operand.offset;
+    }
+    to.negated = value->negated;
+    const auto slot = source_slot(*value, to.width, false);
+    if (!slot) return false;
+    to.slot = *slot;
+    if (operand.kind == Operand::Kind::address) {
+      op.src[0] = to.slot;
+      op.imm = to.displacement;
+      op.address = to.width;
     }
     return true;
   }

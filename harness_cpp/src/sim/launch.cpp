@@ -66,8 +66,9 @@ void work(BlockQueue& queue, Worker& worker,
 
 Counters for_each_block(Launch& launch, RunSlice run_slice, unsigned threads, std::uint64_t count,
                         const std::function<void(Worker&, std::uint64_t)>& run) {
-  const std::uint64_t useful =
-      launch.program->ordered ? 1 : std::min<std::uint64_t>(threads, count);
+  const std::uint64_t useful = launch.program->ordered || launch.watch != nullptr
+                                   ? 1
+                                   : std::min<std::uint64_t>(threads, count);
   BlockQueue queue(count);
   std::vector<std::unique_ptr<Worker>> workers;
   for (std::uint64_t i = 0; i < useful; ++i) {

@@ -45,7 +45,7 @@ bool read_modifiers(const Instruction& instruction, MemoryForm& form) {
     const std::string_view modifier = instruction.modifiers[i];
     if (modifier == "global") {
       form.space = Space::global;
-    } else if (modifier == "shared" || modifier == "shared::cta") {
+    } else if (modifier == "shared" || modifier == "shared::cta" || modifier == "shared::cluster") {
       form.space = Space::shared;
     } else if (modifier == "local") {
       form.space = Space::local;
@@ -122,7 +122,10 @@ std::optional<MemoryForm> memory_form(const ptx::Function& function,
   MemoryForm form;
   if (!element || !read_modifiers(instruction, form)) return std::nullopt;
   if (!read_address(function, address, form)) return std::nullopt;
+  // An entry's parameters are read; only a callee's are written.
+  if (is_store && form.parameter_by_name) return std::nullopt;
   form.element_bytes = element->bytes;
+  form.order = memory_order(instruction);
   const bool is_vector = value.kind == Operand::Kind::vector;
   if ((is_vector ? value.elements.size() : 1) != form.elements) return std::nullopt;
   const auto type = value_class(function, value);

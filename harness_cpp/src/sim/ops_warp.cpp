@@ -1,5 +1,7 @@
 // Instructions by which the lanes of a warp see one another: shuffles, votes, matches, reductions.
 #include "sim/alu.hpp"
+#include "sim/block_watch.hpp"
+#include "sim/float_flags.hpp"
 #include "sim/form.hpp"
 #include "sim/members.hpp"
 #include "sim/ops.hpp"
@@ -25,6 +27,7 @@ struct Members {
     const Source<std::uint32_t> written(warp, op, source);
     for (int i = 0; i < kLanes; ++i) masks[i] = written[i];
     all_here = all_members_here(warp, op, mask, masks);
+    if (all_here && warp.launch->watch != nullptr) warp.block->watch->warp_met(warp, mask);
     for (std::uint32_t& each : masks) each &= mask;
   }
 };
@@ -222,6 +225,43 @@ std::int32_t redux(Warp& warp, const Op& op, std::uint32_t mask) {
   return op.pc + 1;
 }
 
+// Numbers win over NaN unless .NaN; .abs: of the magnitudes. Op::aux holds the flags above what
+// `member_aux` puts there.
+template <bool kMaximum>
+std::int32_t redux_float(Warp& warp, const Op& op, std::uint32_t mask) {
+  const Flags flags{op.aux >> 16};
+  const Source<float> a(warp, op, 0);
+  const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
+  const auto read = [&](int lane) { return flags.has(kAbs) ? magnitude(a[lane]) : a[lane]; };
+  float values[kLanes] = {};
+  for (std::uint32_t waiting = mask; waiting != 0;) {
+    const int first = __builtin_ctz(waiting);
+    const std::uint32_t group = members.masks[first];
+    float total = canonical(read(first));
+    for (std::uint32_t rest = group & ~kLaneBits[first]; rest != 0; rest &= rest - 1)
+      total = extreme_with<kMaximum>(flags, total, read(__builtin_ctz(rest)));
+    for (std::uint32_t rest = group; rest != 0; rest &= rest - 1)
+      values[__builtin_ctz(rest)] = total;
+    waiting &= ~group;
+  }
+  store_lanes(warp, op.dst[0], values, mask);
+  return op.pc + 1;
+}
+
+std::optional<Binding> bind_redux_float(const Form& form) {
+  using M = Modifier;
+  const bool maximum = form.has(M::max);
+  if (!form.has(M::sync) || maximum == form.has(M::min) ||
+      !form.only({M::sync, M::min, M::max, M::abs, M::nan_result}))
+    return std::nullopt;
+  Binding binding = warp_wide(maximum ? redux_float<true> : redux_float<false>);
+  binding.dst[0] = binding.src[0] = binding.src[1] = Slot::b32;
+  const std::int32_t magnitudes = form.has(M::abs) ? kAbs : 0;
+  binding.aux = member_aux(1) | (float_flags(form).bits | magnitudes) << 16;
+  return binding;
+}
+
 Handler redux_handler(const Form& form) {
   const Type type = form.type();
   const bool is_signed = type == Type::s32;
@@ -239,6 +279,7 @@ Handler redux_handler(const Form& form) {
 }
 
 std::optional<Binding> bind_redux(const Form& form) {
+  if (form.type() == Type::f32) return bind_redux_float(form);
   const Handler handler = redux_handler(form);
   if (handler == nullptr || !form.has(Modifier::sync)) return std::nullopt;
   Binding binding = warp_wide(handler);

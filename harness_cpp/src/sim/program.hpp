@@ -96,12 +96,26 @@ struct Passing {
   std::int32_t barrier_pc = -1, exit_pc = -1;
 };
 
+// One operand of an instruction that has too many of them for an Op.
+struct WideOperand {
+  std::int32_t slot = -1;  // as in Op::src
+  Slot width = Slot::none;
+  bool negated = false;           // !%p
+  std::int64_t displacement = 0;  // of an address
+};
+
+struct WideOperands {
+  FormBytes form{};                   // Binding::form
+  std::vector<WideOperand> operands;  // flattened, in the order written
+};
+
 struct Program {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   std::string user_file;
 
   std::vector<Op> code;
+  std::vector<WideOperands> wide_operands;  // by Op::aux of the instructions that have them
   std::uint32_t register_bytes = 0, predicates = 0;
   std::uint32_t written_register_bytes = 0, written_predicates = 0;  // of these: instructions' own
   std::uint32_t patterns = 0;  // address patterns remembered, one per memory instruction

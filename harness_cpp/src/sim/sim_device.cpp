@@ -13,6 +13,7 @@
 #include "sim/instruction_set.hpp"
 #include "sim/launch.hpp"
 #include "sim/launch_checks.hpp"
+#include "sim/launch_watch.hpp"
 #include "sim/measure.hpp"
 #include "sim/module_image.hpp"
 #include "sim/symbols.hpp"
@@ -109,7 +110,12 @@ class SimDevice final : public Device {
     sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
     LaunchReport report;
-    report.counters = sim::run_launch(launch, m_instructions.run_slice, m_threads);
+    if (spec.checks.any()) {
+      run_watched(spec, launch, report);
+    } else {
+      report.counters = run(launch);
+    }
+    m_memory.count_as_written();
     return report;
   }
 
@@ -233,6 +239,25 @@ class SimDevice final : public Device {
     launch.allocation_count = m_memory.allocations().size();
     launch.parameters = sim::parameter_block(spec, program, m_memory);
     return launch;
+  }
+
+  Counters run(Launch& launch) {
+    return sim::run_launch(launch, m_instructions.run_slice, m_threads);
+  }
+
+  // What was found before a fault is answered with it.
+  void run_watched(const LaunchSpec& spec, Launch& launch, LaunchReport& report) {
+    sim::LaunchWatch watch(launch, spec.checks);
+    launch.watch = &watch;
+    try {
+      report.counters = run(launch);
+    } catch (const Fault& fault) {
+      FaultDetail detail = fault.detail();
+      detail.findings = std::make_shared<const std::vector<Finding>>(watch.finish());
+      throw Fault(std::move(detail));
+    }
+    report.findings = watch.finish();
+    report.touched_bytes = watch.touched_bytes();
   }
 
   // Whether a block may need another one to go on: a sample of them would wait for ever.

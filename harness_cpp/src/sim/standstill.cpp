@@ -49,7 +49,7 @@ void Standstill::add_splits(Warp& warp) {
     const std::uint32_t there = split.mask & warp.alive;
     if (there == 0) continue;
     if (split.wait == Wait::barrier) count_at_barrier(warp, split.pc, there);
-    if (split.wait != Wait::members) continue;
+    if (split.wait != Wait::members && split.wait != Wait::whole_warp) continue;
     Waiting waiting;
     waiting.kind = Kind::members;
     waiting.pc = split.pc;

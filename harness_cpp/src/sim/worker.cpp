@@ -84,6 +84,9 @@ void Worker::make_warps() {
   m_block.shared_bytes = m_launch.shared_bytes;
   m_block.local = m_local.get();
   m_block.local_bytes = program.local_bytes;
+  if (m_launch.watch == nullptr) return;
+  m_watch = std::make_unique<BlockWatch>(*m_launch.watch, m_block);
+  m_block.watch = m_watch.get();
 }
 
 void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
@@ -96,12 +99,14 @@ void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
   m_block.instructions = m_block.inserted = m_block.spun = 0;
   m_block.left.clear();
   m_block.barriers.fill(Barrier{});
+  m_block.copies.clear();
   std::memset(m_block.shared, kUnwritten, m_block.shared_bytes);
   std::memset(m_block.local, kUnwritten, m_block.local_bytes * m_warps.size() * kLanes);
   for (Warp& warp : m_warps) begin_warp(warp);
   m_turns.begin(block);
   m_idle_turns = 0;
   m_spins.assign(m_warps.size(), SpinWatch{});
+  if (m_watch != nullptr) m_watch->begin();
 }
 
 void Worker::begin_warp(Warp& warp) {
@@ -194,6 +199,7 @@ void Worker::finish() {
     static_cast<void>(add_to(standstill));  // no warp runs: it is one
     throw standstill.fault("");
   }
+  if (m_watch != nullptr) m_watch->finish();
   m_counters.blocks += 1;
   m_counters.warps += m_warps.size();
   m_counters.threads += m_threads;

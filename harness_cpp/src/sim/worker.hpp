@@ -10,6 +10,7 @@
 
 #include "device.hpp"
 #include "sim/block.hpp"
+#include "sim/block_watch.hpp"
 #include "sim/ops.hpp"
 #include "sim/spin.hpp"
 #include "sim/standstill.hpp"
@@ -65,6 +66,7 @@ class Worker {
   Turns m_turns;
   std::vector<SpinWatch> m_spins;  // by warp
   std::uint64_t m_idle_turns = 0;
+  std::unique_ptr<BlockWatch> m_watch;  // only in launches with checks
 };
 
 }  // namespace cudaopt::sim
