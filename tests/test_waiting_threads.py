@@ -12,6 +12,8 @@ import waiting_kernels as kernels
 from harness_client import COMPILE, LOAD, Json, Served, launch, module, request
 from ptx_runner import Array
 
+from pytest_cudaopt.toolchain import find_toolchain
+
 ORDERS: tuple[Json, ...] = (
     {},
     {"order": "reverse"},
@@ -41,6 +43,7 @@ def answered(
 ) -> Json:
     """Launch `k` once per order, each time on zeros, and read `y` into a file per order."""
     steps: list[Json] = [COMPILE, LOAD]
+    include = list(find_toolchain().include)
     arguments = ({"buffer": "y"}, {"buffer": "state"})
     for i, order in enumerate(orders):
         steps += [{"do": "fill", "buffer": name, "pattern": ZERO} for name in ("y", "state")]
@@ -52,7 +55,7 @@ def answered(
             *steps,
             directory=str(folder),
             sim=sim,
-            modules=[module(source, "k", options=["-std=c++17", "-lineinfo"])],
+            modules=[module(source, "k", options=["-std=c++17", "-lineinfo"], include=include)],
             buffers=[
                 {"name": "y", "bytes": 4 * words, "element_bytes": 4},
                 {"name": "state", "bytes": 8 * (grid + 1), "element_bytes": 4},
