@@ -79,8 +79,9 @@ struct Launch;
 // What the lanes of a split wait for, beside their turn.
 enum class Wait : std::uint8_t {
   none,
-  members,  // at a warp-wide instruction, for lanes it names
-  barrier,  // at a barrier, for the other lanes of the warp
+  members,     // at a warp-wide instruction, for lanes it names
+  whole_warp,  // at one that all lanes of a warp execute, for the others
+  barrier,     // at a barrier, for the other lanes of the warp
 };
 
 // Lanes of a warp that left the others at a branch: where they go on, and where they wait.

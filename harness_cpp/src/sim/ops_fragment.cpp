@@ -53,7 +53,7 @@ HostAddresses rows_of(Warp& warp, const Op& op, AccessKind kind) {
 
 template <int kMatrices>
 std::int32_t load_matrices(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const HostAddresses rows = rows_of<kMatrices>(warp, op, AccessKind::load);
   Matrix matrices[kMatrices];
   for (int m = 0; m < kMatrices; ++m)
@@ -68,7 +68,7 @@ std::int32_t load_matrices(Warp& warp, const Op& op, std::uint32_t mask) {
 
 template <int kMatrices>
 std::int32_t store_matrices(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const HostAddresses rows = rows_of<kMatrices>(warp, op, AccessKind::store);
   for (int m = 0; m < kMatrices; ++m) {
     const std::uint32_t* from = lanes<std::uint32_t>(warp, op.src[static_cast<std::size_t>(m) + 1]);
@@ -81,7 +81,7 @@ std::int32_t store_matrices(Warp& warp, const Op& op, std::uint32_t mask) {
 }
 
 std::int32_t transpose_matrix(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const std::uint32_t* from = lanes<std::uint32_t>(warp, op.src[0]);
   std::uint32_t* to = lanes<std::uint32_t>(warp, op.dst[0]);
   Matrix matrix;

@@ -77,7 +77,7 @@ void finish(std::int32_t&) {}
 template <class Arithmetic>
 std::int32_t multiply_add(Warp& warp, const Op& op, std::uint32_t mask) {
   using Value = typename Arithmetic::Value;
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const WideOperands& wide = wide_operands(warp, op);
   const auto form = form_of<MatrixForm>(wide);
   const MatrixShape& shape = form.shape;
@@ -96,7 +96,7 @@ std::int32_t multiply_add(Warp& warp, const Op& op, std::uint32_t mask) {
 
 // .satfinite: the exact sum, then the nearest integer there is.
 std::int32_t multiply_add_saturated(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const WideOperands& wide = wide_operands(warp, op);
   const auto form = form_of<MatrixForm>(wide);
   const MatrixShape& shape = form.shape;

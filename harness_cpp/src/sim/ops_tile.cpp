@@ -165,7 +165,7 @@ void spread_accumulator(Warp& warp, const WideOperand* from, const TileForm& for
 }
 
 std::int32_t load_tile(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const WideOperands& wide = wide_operands(warp, op);
   const auto form = form_of<TileForm>(wide);
   const Lines lines = lines_of(warp, wide, form);
@@ -182,7 +182,7 @@ std::int32_t load_tile(Warp& warp, const Op& op, std::uint32_t mask) {
 }
 
 std::int32_t store_tile(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const WideOperands& wide = wide_operands(warp, op);
   const auto form = form_of<TileForm>(wide);
   const Lines lines = lines_of(warp, wide, form);
