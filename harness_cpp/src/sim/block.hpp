@@ -13,6 +13,7 @@
 namespace cudaopt::sim {
 
 class BlockTracer;
+class LaunchShadow;
 class ModuleImage;
 
 enum class PatternKind : std::uint8_t {
@@ -78,6 +79,7 @@ struct Launch {
   std::uint64_t grid_workspace = 0;      // where a cooperative grid synchronises; 0: it may not
   std::uint64_t block_instructions = 0;  // budget
   std::vector<std::uint8_t> parameters;
+  LaunchShadow* shadow = nullptr;  // of a program with one: sim/launch_shadow.hpp
 };
 
 // Allocations sit at multiples of the stride, so the nearest multiple names the allocation even for

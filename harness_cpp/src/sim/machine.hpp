@@ -74,6 +74,7 @@ inline constexpr int kMaxSplits = 64;
 
 struct Block;
 struct Launch;
+struct WarpShadow;
 
 struct Warp {
   std::uint8_t* registers = nullptr;    // 64-byte aligned; b32 slots of 128 bytes, b64 slots of 256
@@ -97,6 +98,7 @@ struct Warp {
   Block* block = nullptr;
   Launch* launch = nullptr;
   Counters* counters = nullptr;
+  WarpShadow* shadow = nullptr;  // of a program with one: sim/shadow.hpp
 };
 
 // Always inlined: these are compiled into the baseline and the x86-64-v3 handlers alike, and a copy

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "sim/machine.hpp"
 
 namespace cudaopt::sim {
+
+struct ShadowPlan;
 
 enum class Special : std::uint8_t {
   tid_x,
@@ -109,7 +112,8 @@ struct Program {
   std::uint32_t static_shared_bytes = 0, dynamic_shared_offset = 0, local_bytes = 0;
   bool reads_unwritten = false;  // some register may be read before it is written
   bool ordered = false;  // the result may depend on the order of blocks: one worker, in order
-  std::vector<std::string> notes;  // instructions this device cannot execute
+  std::vector<std::string> notes;            // instructions this device cannot execute
+  std::shared_ptr<const ShadowPlan> shadow;  // Watch::rounding only
 };
 
 }  // namespace cudaopt::sim

@@ -61,6 +61,10 @@ Worker::Worker(Launch& launch, RunSlice run_slice)
   m_local = make_memory(std::uint64_t{program.local_bytes} * warps * kLanes);
   m_warps.resize(warps);
   make_warps();
+  if (program.shadow != nullptr) {
+    m_shadow = std::make_unique<WorkerShadow>(launch, m_warps,
+                                              std::uint64_t{program.local_bytes} * warps * kLanes);
+  }
 }
 
 void Worker::make_warps() {
@@ -95,6 +99,7 @@ void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
   std::memset(m_block.shared, kUnwritten, m_block.shared_bytes);
   std::memset(m_block.local, kUnwritten, m_block.local_bytes * m_warps.size() * kLanes);
   for (Warp& warp : m_warps) begin_warp(warp);
+  if (m_shadow != nullptr) m_shadow->begin_block();
 }
 
 void Worker::begin_warp(Warp& warp) {
@@ -155,6 +160,7 @@ void Worker::finish() {
   for (const Warp& warp : m_warps) {
     if (warp.state != WarpState::exited) fail_stuck(warp);
   }
+  if (m_shadow != nullptr) m_shadow->end_block(m_launch);
   m_counters.blocks += 1;
   m_counters.warps += m_warps.size();
   m_counters.threads += m_threads;

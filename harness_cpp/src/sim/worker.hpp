@@ -10,6 +10,7 @@
 
 #include "device.hpp"
 #include "sim/block.hpp"
+#include "sim/launch_shadow.hpp"
 #include "sim/ops.hpp"
 
 namespace cudaopt::sim {
@@ -54,6 +55,7 @@ class Worker {
   std::vector<std::uint64_t> m_executed;  // by pc
   Counters m_counters;
   Block m_block;
+  std::unique_ptr<WorkerShadow> m_shadow;  // of a program with one
 };
 
 }  // namespace cudaopt::sim
