@@ -57,6 +57,7 @@ def run_shadowed(
     shared_bytes: int = 0,
     options: tuple[str, ...] = (),
     architecture: str = "sm_90",
+    include: tuple[str, ...] = (),
     checks: Json | None = None,
     **members: Any,
 ) -> Shadowed:
@@ -65,7 +66,7 @@ def run_shadowed(
         return _run(
             served,
             Path(folder),
-            module(source, entry, options=list(options), architecture=architecture),
+            module(source, entry, options=list(options), architecture=architecture, include=list(include)),
             arguments,
             {
                 "do": "launch",

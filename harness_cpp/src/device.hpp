@@ -192,9 +192,10 @@ struct Finding {
   std::uint64_t times = 1;  // at this line, on this array
 };
 
-// The instruction that lost most of a value's digits to rounding.
+// The instruction at which the relative error grows most, where digits are lost to cancellation.
 struct RoundingLoss {
-  double growth = 0;  // of the relative error in one step; 1: no digit is left
+  double mean_growth = 0;  // over its executions
+  double growth = 0;       // of the worst one, as all that follows; 1: no digit is left
   double value = 0, shadow = 0;
   FaultDetail where;  // source lines, instruction, block, thread
 };

@@ -139,7 +139,8 @@ std::string number_text(double number) {
 }
 
 Json json_of(const RoundingLoss& loss) {
-  Json json = {{"growth", loss.growth},
+  Json json = {{"mean_growth", loss.mean_growth},
+               {"growth", loss.growth},
                {"value", number_text(loss.value)},
                {"shadow", number_text(loss.shadow)}};
   add_place(json, loss.where.at, loss.where.inlined_from);

@@ -57,15 +57,14 @@ const ShadowCells& MemoryShadow::cells_of(std::size_t allocation) const {
   return allocation < m_memory.size() ? m_memory[allocation].cells() : kNone;
 }
 
-void LaunchShadow::offer(const Loss& loss) {
-  if (loss.growth <= 0) return;
+void LaunchShadow::add(const std::vector<LossCount>& losses) {
   const std::lock_guard<std::mutex> lock(m_mutex);
-  if (loss.exceeds(m_worst)) m_worst = loss;
-}
-
-std::optional<Loss> LaunchShadow::worst() const {
-  if (m_worst.growth <= 0) return std::nullopt;
-  return m_worst;
+  m_losses.resize(losses.size());
+  for (std::size_t pc = 0; pc < losses.size(); ++pc) {
+    m_losses[pc].lanes += losses[pc].lanes;
+    m_losses[pc].growth += losses[pc].growth;
+    if (losses[pc].worst.exceeds(m_losses[pc].worst)) m_losses[pc].worst = losses[pc].worst;
+  }
 }
 
 void WorkerShadow::FreeAligned::operator()(std::uint8_t* bytes) const {
@@ -74,7 +73,8 @@ void WorkerShadow::FreeAligned::operator()(std::uint8_t* bytes) const {
 
 WorkerShadow::WorkerShadow(const Launch& launch, std::vector<Warp>& warps,
                            std::uint64_t local_bytes)
-    : m_plan(*launch.program->shadow),
+    : m_launch(launch.shadow),
+      m_plan(*launch.program->shadow),
       m_taints(std::size_t{m_plan.taints} * warps.size()),
       m_warps(warps.size()),
       m_cells_bytes(m_plan.cells_bytes(launch.program->register_bytes) * warps.size()),
@@ -85,6 +85,7 @@ WorkerShadow::WorkerShadow(const Launch& launch, std::vector<Warp>& warps,
   m_cells.reset(new (kAlignment) std::uint8_t[m_cells_bytes + 1]());
   m_block.shared = m_shared.cells();
   m_block.local = m_local.cells();
+  m_block.losses.resize(m_plan.ops.size());
   for (std::size_t i = 0; i < warps.size(); ++i) {
     WarpShadow& shadow = m_warps[i];
     shadow.cells = m_cells.get() + bytes * i;
@@ -96,17 +97,17 @@ WorkerShadow::WorkerShadow(const Launch& launch, std::vector<Warp>& warps,
   }
 }
 
+WorkerShadow::~WorkerShadow() {
+  if (m_launch != nullptr) m_launch->add(m_block.losses);
+}
+
 void WorkerShadow::begin_block() {
   std::fill(m_taints.begin(), m_taints.end(), Taint{});
   if (m_reads_unwritten) std::memset(m_cells.get(), 0, m_cells_bytes);
   for (WarpShadow& warp : m_warps) warp.undecided = 0;
   m_shared.clear();
   m_local.clear();
-  m_block.worst = Loss{};
-}
-
-void WorkerShadow::end_block(Launch& launch) {
-  if (launch.shadow != nullptr) launch.shadow->offer(m_block.worst);
+  for (LossCount& count : m_block.losses) count.executions = count.losing = 0;
 }
 
 }  // namespace cudaopt::sim

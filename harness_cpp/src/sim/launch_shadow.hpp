@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "device.hpp"
@@ -56,27 +55,30 @@ class LaunchShadow {
     return m_memory.cells_of(allocation);
   }
   // From any thread.
-  void offer(const Loss& loss);
-  // The largest of all; nullopt: no instruction lost more than its format is expected to.
-  [[nodiscard]] std::optional<Loss> worst() const;
+  void add(const std::vector<LossCount>& losses);
+  // What each instruction lost, by pc; empty if nothing ran.
+  [[nodiscard]] const std::vector<LossCount>& losses() const { return m_losses; }
 
  private:
   const MemoryShadow& m_memory;
   std::mutex m_mutex;
-  Loss m_worst;
+  std::vector<LossCount> m_losses;
 };
 
 // What one worker needs beside its registers and memory, for a program with a shadow.
 class WorkerShadow {
  public:
   WorkerShadow(const Launch& launch, std::vector<Warp>& warps, std::uint64_t local_bytes);
+  WorkerShadow(const WorkerShadow&) = delete;
+  WorkerShadow& operator=(const WorkerShadow&) = delete;
+  ~WorkerShadow();  // tells the launch what its blocks lost
   void begin_block();
-  void end_block(Launch& launch);
 
  private:
   struct FreeAligned {
     void operator()(std::uint8_t* bytes) const;
   };
+  LaunchShadow* m_launch;
   const ShadowPlan& m_plan;
   std::unique_ptr<std::uint8_t[], FreeAligned> m_cells;
   std::vector<Taint> m_taints;

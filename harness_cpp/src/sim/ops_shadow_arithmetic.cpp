@@ -90,10 +90,10 @@ CUDAOPT_INLINE void compute(const double* const* x, double* out) {
 }
 
 // The operands as values, after the instruction: those it overwrote come from `old`.
-template <int N>
-void read_operands(Warp& warp, const Op& op, Numbers numbers, int e, const Overwritten& old,
-                   LossOperands& operands) {
-  for (int k = 0; k < N; ++k) {
+[[gnu::noinline]] void read_operands(Warp& warp, const Op& op, Numbers numbers, int e, int count,
+                                     const Overwritten& old, LossOperands& operands) {
+  operands.count = count;
+  for (int k = 0; k < count; ++k) {
     const std::int32_t slot = op.src[static_cast<std::size_t>(k)];
     if (slot != old.slot) {
       numbers_of_bits(warp, slot, numbers, e, operands.value[k]);
@@ -127,12 +127,43 @@ void read_operands(Warp& warp, const Op& op, Numbers numbers, int e, const Overw
   return lanes_otherwise;
 }
 
+template <int N>
+CUDAOPT_INLINE Taint taints_of(Warp& warp, const ShadowOp& how) {
+  Taint taints;
+  for (std::size_t k = 0; k < N; ++k) {
+    taints.undecided |= taint(warp, how.src_taints[k]).undecided;
+    taints.reseeded |= taint(warp, how.src_taints[k]).reseeded;
+  }
+  return taints;
+}
+
+// Executes the instruction and looks at what its results lost.
+template <int N>
+[[gnu::noinline]] std::int32_t execute_and_look(Warp& warp, const Op& op, const ShadowOp& how,
+                                                const double* const (*sources)[N],
+                                                const Doubles* result, std::uint32_t decided,
+                                                std::uint32_t mask) {
+  const Overwritten old(warp, op.dst[0]);
+  const std::int32_t next = execute(warp, op, how, mask);
+  LossCount& count = loss_count(warp, op);
+  count.lanes += static_cast<std::uint32_t>(__builtin_popcount(mask));
+  for (int e = 0; e < how.from.count; ++e) {
+    Doubles value;
+    numbers_of_bits(warp, op.dst[0], how.from, e, value.of);
+    if (!loses_more(value.of, result[e].of, how.from.format)) continue;
+    LossOperands operands;
+    for (int k = 0; k < N; ++k) operands.shadow[k] = sources[e][k];
+    read_operands(warp, op, how.from, e, N, old, operands);
+    note_loss(warp, operands, value.of, result[e].of, how.from.format, mask & decided, count);
+  }
+  return next;
+}
+
 template <class Operation, int N>
 std::int32_t arithmetic(Warp& warp, const Op& op, std::uint32_t mask) {
   const ShadowOp& how = shadow_of(warp, op);
   follow_guard(warp, how);
-  const Overwritten old(warp, op.dst[0]);
-  Doubles room[2][N], result[2], value;
+  Doubles room[2][N], result[2];
   const double* sources[2][N];
   const int count = how.from.count;
   for (int e = 0; e < count; ++e) {
@@ -141,24 +172,13 @@ std::int32_t arithmetic(Warp& warp, const Op& op, std::uint32_t mask) {
     compute<Operation, N>(sources[e], result[e].of);
     if (how.saturate || how.relu) clamp(how, result[e].of);
   }
-  Taint taints;
-  for (std::size_t k = 0; k < N; ++k) {
-    taints.undecided |= taint(warp, how.src_taints[k]).undecided;
-    taints.reseeded |= taint(warp, how.src_taints[k]).reseeded;
-  }
-  const std::int32_t next = execute(warp, op, how, mask);
-  const double limit = least_loss(warp, how.from.format);
-  for (int e = 0; e < count; ++e) {
-    numbers_of_bits(warp, op.dst[0], how.from, e, value.of);
-    if (loses_more(value.of, result[e].of, limit)) {
-      LossOperands operands;
-      for (int k = 0; k < N; ++k) operands.shadow[k] = sources[e][k];
-      read_operands<N>(warp, op, how.from, e, old, operands);
-      note_loss(warp, op, operands, N, value.of, result[e].of, how.from.format,
-                mask & ~taints.undecided);
-    }
+  const Taint taints = taints_of<N>(warp, how);
+  const std::int32_t next =
+      loss_count(warp, op).looks()
+          ? execute_and_look<N>(warp, op, how, sources, result, ~taints.undecided, mask)
+          : execute(warp, op, how, mask);
+  for (int e = 0; e < count; ++e)
     write_cell(warp, how.dst_cells[0] + to_number(warp, how.from, e), result[e].of, mask);
-  }
   write_taint(warp, how.dst_taints[0], taints, mask);
   return next;
 }

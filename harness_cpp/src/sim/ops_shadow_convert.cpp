@@ -81,16 +81,19 @@ std::int32_t convert(Warp& warp, const Op& op, std::uint32_t mask) {
                 sizeof room.of);
     numbers_of_bits(warp, op.src[source], how.from, 0, operands[e].value[0]);
     if (how.saturate || how.relu) clamp(how, kept[e].of);
+    operands[e].shadow[0] = kept[e].of;
+    operands[e].count = 1;
   }
   const Taint taints = source_taints(warp, how);
   const std::int32_t next = execute(warp, op, how, mask);
+  LossCount& losses = loss_count(warp, op);
+  const bool looks = losses.looks();
+  if (looks) losses.lanes += static_cast<std::uint32_t>(__builtin_popcount(mask));
   for (int e = 0; e < count; ++e) {
     numbers_of_bits(warp, op.dst[0], how.to, e, value.of);
-    if (loses_more(value.of, kept[e].of, least_loss(warp, how.to.format))) {
-      operands[e].shadow[0] = kept[e].of;
-      note_loss(warp, op, operands[e], 1, value.of, kept[e].of, how.to.format,
-                mask & ~taints.undecided);
-    }
+    if (looks && loses_more(value.of, kept[e].of, how.to.format))
+      note_loss(warp, operands[e], value.of, kept[e].of, how.to.format, mask & ~taints.undecided,
+                losses);
     write_cell(warp, how.dst_cells[0] + to_number(warp, how.to, e), kept[e].of, mask);
   }
   write_taint(warp, how.dst_taints[0], taints, mask);

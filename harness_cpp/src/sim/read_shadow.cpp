@@ -7,6 +7,9 @@
 namespace cudaopt::sim {
 namespace {
 
+// On average. Sums that happen to pass near zero stay below it.
+constexpr double kReportedGrowth = 0x1p-16;
+
 struct ElementType {
   CellKind kind = CellKind::empty;
   std::uint32_t bytes = 0;
@@ -78,21 +81,29 @@ ShadowValues read_shadow(const DeviceMemory& memory, const MemoryShadow& shadow,
 }
 
 std::optional<RoundingLoss> rounding_loss(const Launch& launch, const LaunchShadow& shadow) {
-  const auto worst = shadow.worst();
-  if (!worst) return std::nullopt;
+  const std::vector<LossCount>& losses = shadow.losses();
   RoundingLoss loss;
-  loss.growth = worst->growth;
-  loss.value = worst->value;
-  loss.shadow = worst->shadow;
-  add_source(*launch.program, launch.program->code[static_cast<std::size_t>(worst->pc)],
-             loss.where);
+  std::size_t found = losses.size();
+  for (std::size_t pc = 0; pc < losses.size(); ++pc) {
+    if (losses[pc].lanes == 0) continue;
+    const double mean =
+        static_cast<double>(losses[pc].growth) * 0x1p-32 / static_cast<double>(losses[pc].lanes);
+    if (mean <= loss.mean_growth) continue;
+    loss.mean_growth = mean;
+    found = pc;
+  }
+  if (found == losses.size() || loss.mean_growth < kReportedGrowth) return std::nullopt;
+  const Loss& worst = losses[found].worst;
+  loss.growth = worst.growth;
+  loss.value = worst.value;
+  loss.shadow = worst.shadow;
+  add_source(*launch.program, launch.program->code[found], loss.where);
   const Dim3 &grid = launch.grid, &block = launch.block;
-  const std::uint64_t linear = worst->block;
-  loss.where.block = {static_cast<std::uint32_t>(linear % grid.x),
-                      static_cast<std::uint32_t>(linear / grid.x % grid.y),
-                      static_cast<std::uint32_t>(linear / grid.x / grid.y)};
-  loss.where.thread = {worst->thread % block.x, worst->thread / block.x % block.y,
-                       worst->thread / block.x / block.y};
+  loss.where.block = {static_cast<std::uint32_t>(worst.block % grid.x),
+                      static_cast<std::uint32_t>(worst.block / grid.x % grid.y),
+                      static_cast<std::uint32_t>(worst.block / grid.x / grid.y)};
+  loss.where.thread = {worst.thread % block.x, worst.thread / block.x % block.y,
+                       worst.thread / block.x / block.y};
   return loss;
 }
 

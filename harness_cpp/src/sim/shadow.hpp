@@ -128,26 +128,39 @@ struct ShadowCells {
   std::uint32_t cell_bytes = 4;
 };
 
-// The instruction that lost most of a value's digits.
+// One lane's result that lost digits.
 struct Loss {
   double growth = 0;  // of the relative error; 1: no digit is left
   double value = 0, shadow = 0;
-  std::int32_t pc = -1;
   std::uint64_t block = 0;
   std::uint32_t thread = 0;
 
   // Of two equal ones the earlier counts, so that threads of the host make no difference.
   [[nodiscard]] bool exceeds(const Loss& other) const {
     if (growth != other.growth) return growth > other.growth;
-    if (block != other.block) return block < other.block;
-    return thread != other.thread ? thread < other.thread : pc < other.pc;
+    return block != other.block ? block < other.block : thread < other.thread;
+  }
+};
+
+// What one instruction lost, over the executions looked at. Sums are integers, in units of 2^-32:
+// they do not depend on the order of blocks.
+struct LossCount {
+  std::uint32_t executions = 0, losing = 0;  // in this block
+  std::uint64_t lanes = 0, growth = 0;       // in all
+  Loss worst;
+
+  // An instruction is looked at often enough to know what it loses on average: in each block its
+  // first executions, then every fourth, until some have lost.
+  [[nodiscard]] bool looks() {
+    ++executions;
+    return losing < 16 && (executions <= 64 || executions % 4 == 0);
   }
 };
 
 // What a worker's block has beside its memory.
 struct BlockShadow {
   ShadowCells shared, local;
-  Loss worst;
+  std::vector<LossCount> losses;  // by pc
 };
 
 struct WarpShadow {

@@ -14,15 +14,15 @@ CUDAOPT_INLINE double ordinary_error(Number format) {
   return format == Number::f16 ? 0x1p-7 : 0x1p-4;
 }
 
-CUDAOPT_INLINE double least_loss(const Warp& warp, Number format) {
-  const double found = warp.shadow->block->worst.growth, ordinary = ordinary_error(format);
-  return found > ordinary ? found : ordinary;
+// Below it a format has fewer digits to begin with.
+CUDAOPT_INLINE double least_normal(Number format) {
+  return format == Number::f16 ? 0x1p-14 : 0x1p-126;
 }
 
 // Relative, at most 1: then no digit is left.
-CUDAOPT_INLINE double relative_error(double value, double shadow) {
+CUDAOPT_INLINE double relative_error(double value, double shadow, double least) {
   if (value == shadow) return 0;
-  const double error = std::fabs(value - shadow) / std::fabs(shadow);
+  const double error = std::fabs(value - shadow) / (std::fabs(shadow) + least);
   return error < 1 ? error : 1;
 }
 
@@ -35,46 +35,58 @@ struct Overwritten {
   }
 };
 
+// Operands and result of one instruction that is looked at.
 struct LossOperands {
   const double* shadow[3];
   double value[3][kLanes];
+  int count = 0;
 };
 
-[[gnu::noinline]] inline void note_loss(Warp& warp, const Op& op, const LossOperands& operands,
-                                        int count, const double* value, const double* shadow,
-                                        Number format, std::uint32_t mask) {
-  const double ordinary = ordinary_error(format);
-  Loss& worst = warp.shadow->block->worst;
+[[gnu::noinline]] inline void note_loss(Warp& warp, const LossOperands& operands,
+                                        const double* value, const double* shadow, Number format,
+                                        std::uint32_t mask, LossCount& count) {
+  const double ordinary = ordinary_error(format), least = least_normal(format);
+  bool losing = false;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int i = __builtin_ctz(rest);
     double before = 0, largest = 0;
-    for (int k = 0; k < count; ++k) {
-      const double error = relative_error(operands.value[k][i], operands.shadow[k][i]);
-      before = error > before ? error : before;
+    for (int k = 0; k < operands.count; ++k) {
+      const double error = relative_error(operands.value[k][i], operands.shadow[k][i], least);
+      before = error > before || error != error ? error : before;
       const double size = std::fabs(operands.shadow[k][i]);
       largest = size > largest ? size : largest;
     }
     // A result that float64 itself cannot tell from zero, like the correction of a compensated sum,
     // has no digits to lose.
-    if (!(std::fabs(shadow[i]) > largest * 0x1p-40) || before != before) continue;
+    if (!(std::fabs(shadow[i]) > largest * 0x1p-40)) continue;
     Loss loss;
-    loss.growth = relative_error(value[i], shadow[i]) - before;
+    loss.growth = relative_error(value[i], shadow[i], least) - before;
+    if (!(loss.growth > ordinary)) continue;
     loss.value = value[i];
     loss.shadow = shadow[i];
-    loss.pc = op.pc;
     loss.block = warp.block->linear;
     loss.thread = warp.index * kLanes + static_cast<std::uint32_t>(i);
-    if (loss.growth > ordinary && loss.exceeds(worst)) worst = loss;
+    if (loss.exceeds(count.worst)) count.worst = loss;
+    count.growth += static_cast<std::uint64_t>(loss.growth * 0x1p32);
+    losing = true;
   }
+  count.losing += static_cast<std::uint32_t>(losing);
 }
 
 // Whether some lane's error is so large that `note_loss` should look.
-CUDAOPT_INLINE bool loses_more(const double* value, const double* shadow, double limit) {
+CUDAOPT_INLINE bool loses_more(const double* value, const double* shadow, Number format) {
+  const double ordinary = ordinary_error(format), least = least_normal(format);
   int more = 0;
 #pragma GCC ivdep
-  for (int i = 0; i < kLanes; ++i)
-    more |= static_cast<int>(std::fabs(value[i] - shadow[i]) > limit * std::fabs(shadow[i]));
+  for (int i = 0; i < kLanes; ++i) {
+    const double size = std::fabs(shadow[i]) + least;
+    more |= static_cast<int>(std::fabs(value[i] - shadow[i]) > ordinary * size);
+  }
   return more != 0;
+}
+
+CUDAOPT_INLINE LossCount& loss_count(Warp& warp, const Op& op) {
+  return warp.shadow->block->losses[static_cast<std::size_t>(op.pc)];
 }
 
 }  // namespace cudaopt::sim::CUDAOPT_ISA

@@ -211,9 +211,12 @@ class Planner {
     const Numbers held = numbers_among(operands.sources, 1);
     if (held.format != Number::none) return held;
     if (rule.from.format != Number::none) return rule.from;
-    const bool constants =
-        std::all_of(operands.sources.begin() + 1, operands.sources.end(),
-                    [](const Operand* source) { return source->kind == Operand::Kind::immediate; });
+    const bool constants = std::all_of(
+        operands.sources.begin() + 1, operands.sources.end(), [&](const Operand* source) {
+          const std::int32_t reg = register_of(source);
+          return source->kind == Operand::Kind::immediate ||
+                 (reg >= 0 && m_constants[static_cast<std::size_t>(reg)]);
+        });
     const bool f32 = constants && m_formats.only_f32() && rule.element_bytes == 4;
     return f32 ? Numbers{Number::f32, 1} : Numbers{};
   }

@@ -160,7 +160,6 @@ void Worker::finish() {
   for (const Warp& warp : m_warps) {
     if (warp.state != WarpState::exited) fail_stuck(warp);
   }
-  if (m_shadow != nullptr) m_shadow->end_block(m_launch);
   m_counters.blocks += 1;
   m_counters.warps += m_warps.size();
   m_counters.threads += m_threads;
