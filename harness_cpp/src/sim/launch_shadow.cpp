@@ -62,6 +62,7 @@ void LaunchShadow::add(const std::vector<LossCount>& losses) {
   m_losses.resize(losses.size());
   for (std::size_t pc = 0; pc < losses.size(); ++pc) {
     m_losses[pc].lanes += losses[pc].lanes;
+    m_losses[pc].losing_lanes += losses[pc].losing_lanes;
     m_losses[pc].growth += losses[pc].growth;
     if (losses[pc].worst.exceeds(m_losses[pc].worst)) m_losses[pc].worst = losses[pc].worst;
   }

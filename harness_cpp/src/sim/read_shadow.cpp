@@ -7,7 +7,9 @@
 namespace cudaopt::sim {
 namespace {
 
-// On average. Sums that happen to pass near zero stay below it.
+// What happens to fewer lanes than one of these, as when a sum passes near zero, says nothing about
+// the instruction; nor do losses that are small on average.
+constexpr std::uint64_t kSeldom = 64;
 constexpr double kReportedGrowth = 0x1p-16;
 
 struct ElementType {
@@ -85,7 +87,7 @@ std::optional<RoundingLoss> rounding_loss(const Launch& launch, const LaunchShad
   RoundingLoss loss;
   std::size_t found = losses.size();
   for (std::size_t pc = 0; pc < losses.size(); ++pc) {
-    if (losses[pc].lanes == 0) continue;
+    if (losses[pc].losing_lanes * kSeldom < losses[pc].lanes || losses[pc].lanes == 0) continue;
     const double mean =
         static_cast<double>(losses[pc].growth) * 0x1p-32 / static_cast<double>(losses[pc].lanes);
     if (mean <= loss.mean_growth) continue;

@@ -145,8 +145,8 @@ struct Loss {
 // What one instruction lost, over the executions looked at. Sums are integers, in units of 2^-32:
 // they do not depend on the order of blocks.
 struct LossCount {
-  std::uint32_t executions = 0, losing = 0;  // in this block
-  std::uint64_t lanes = 0, growth = 0;       // in all
+  std::uint32_t executions = 0, losing = 0;               // in this block
+  std::uint64_t lanes = 0, losing_lanes = 0, growth = 0;  // in all
   Loss worst;
 
   // An instruction is looked at often enough to know what it loses on average: in each block its

@@ -46,7 +46,7 @@ struct LossOperands {
                                         const double* value, const double* shadow, Number format,
                                         std::uint32_t mask, LossCount& count) {
   const double ordinary = ordinary_error(format), least = least_normal(format);
-  bool losing = false;
+  const std::uint64_t losing_before = count.losing_lanes;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int i = __builtin_ctz(rest);
     double before = 0, largest = 0;
@@ -58,7 +58,7 @@ struct LossOperands {
     }
     // A result that float64 itself cannot tell from zero, like the correction of a compensated sum,
     // has no digits to lose.
-    if (!(std::fabs(shadow[i]) > largest * 0x1p-40)) continue;
+    if (!(std::fabs(shadow[i]) > largest * 0x1p-30)) continue;
     Loss loss;
     loss.growth = relative_error(value[i], shadow[i], least) - before;
     if (!(loss.growth > ordinary)) continue;
@@ -68,9 +68,9 @@ struct LossOperands {
     loss.thread = warp.index * kLanes + static_cast<std::uint32_t>(i);
     if (loss.exceeds(count.worst)) count.worst = loss;
     count.growth += static_cast<std::uint64_t>(loss.growth * 0x1p32);
-    losing = true;
+    ++count.losing_lanes;
   }
-  count.losing += static_cast<std::uint32_t>(losing);
+  count.losing += static_cast<std::uint32_t>(count.losing_lanes != losing_before);
 }
 
 // Whether some lane's error is so large that `note_loss` should look.
