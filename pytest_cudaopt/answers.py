@@ -280,9 +280,7 @@ def _read_loss(value: Any, path: str) -> RoundingLoss:
     try:
         return RoundingLoss.from_json(value)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise HarnessError(
-            path, expected="what an instruction lost", got=f"{value!r} ({error})"
-        ) from error
+        raise HarnessError(path, expected="what an instruction lost", got=f"{value!r} ({error})") from error
 
 
 def _read_finding(value: Any, path: str) -> Finding:

@@ -1,4 +1,4 @@
-"""Split an output's distance from its reference in two: what rounding did, and what the kernel means otherwise.
+"""Split an output's distance from its reference: what rounding did, and what the kernel means otherwise.
 
 `sim` says what every output would be without rounding (its float64 shadow). From the output to its shadow is
 rounding error; from the shadow to the float64 reference is what the kernel computes differently: a polynomial
@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-
-
 from pytest_cudaopt.finding import SourcePoint
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 # A gap this many times the starting kernel's own, and this large beside the output's largest value, is no
@@ -126,6 +125,8 @@ def split_error(
 
     What is not finite in any of the three is left to the comparison of outputs.
     """
+    import numpy as np
+
     if not got.shape == shadow.values.shape == shadow.states.shape == expected.shape:
         shapes = [array.shape for array in (got, shadow.values, shadow.states, expected)]
         raise ValueError(f"{output}: expected one shape, got {shapes}")
@@ -151,7 +152,7 @@ def split_error(
 
 
 def allowed_gap(start: ErrorSplit, scale: float) -> float:
-    """Return the shadow-to-reference gap that a candidate may have where the starting kernel has `start`'s."""
+    """Return the gap between shadow and reference that a candidate may have where the start has `start`'s."""
     return max(GAP_FACTOR * start.logic.largest, LEAST_GAP * scale)
 
 
@@ -161,6 +162,8 @@ def is_logic_error(candidate: ErrorSplit, start: ErrorSplit) -> bool:
 
 
 def _distance(distances: NDArray[np.float64], judged: NDArray[np.bool_]) -> Distance:
+    import numpy as np
+
     if not judged.any():
         return Distance()
     masked = np.where(judged, distances, -1.0)

@@ -77,9 +77,7 @@ def run_with_shadow(
         shadows = {
             p.name: _read_shadow(shadow_files[p.name], p, prepared) for p in shadowed_outputs(prepared)
         }
-        return ShadowResult(
-            read_outputs(files, prepared), shadows, launched.findings, loss=launched.rounding
-        )
+        return ShadowResult(read_outputs(files, prepared), shadows, launched.findings, loss=launched.rounding)
     finally:
         remove(written)
 
@@ -102,9 +100,7 @@ def split_errors(prepared: PreparedCase, result: ShadowResult) -> tuple[ErrorSpl
     return tuple(splits)
 
 
-def _shadow_files(
-    prepared: PreparedCase, device: Device, request: Request
-) -> dict[str, tuple[Path, Path]]:
+def _shadow_files(prepared: PreparedCase, device: Device, request: Request) -> dict[str, tuple[Path, Path]]:
     stem = device.scratch / request.nonce
     return {
         p.name: (Path(f"{stem}-{p.name}-shadow.bin"), Path(f"{stem}-{p.name}-states.bin"))

@@ -28,7 +28,7 @@ bfloat16 = ml_dtypes.bfloat16
 
 @dataclass(frozen=True)
 class Shadowed:
-    """What a launch left in each float array it could write: `shadows` and `states`, elements as in `arrays`."""
+    """What a launch left in each float array it could write."""
 
     arrays: dict[str, Array]
     shadows: dict[str, Array]
@@ -36,7 +36,7 @@ class Shadowed:
     launch: Json
 
     def gap(self, name: str, expected: Array) -> float:
-        """Return the largest distance between shadow and reference, in units of the reference's largest value."""
+        """Return the largest distance between shadow and reference, relative to the reference's largest."""
         scale = np.abs(expected).max()
         return float(np.abs(self.shadows[name] - expected).max() / scale)
 
@@ -61,7 +61,7 @@ def run_shadowed(
     checks: Json | None = None,
     **members: Any,
 ) -> Shadowed:
-    """Launch `entry` on `arguments`: arrays (written if their name starts with `y`), NumPy or Python scalars."""
+    """Launch `entry` on arrays, written if their name starts with `y`, and scalars."""
     with tempfile.TemporaryDirectory() as folder:
         return _run(
             served,
@@ -106,9 +106,7 @@ def _run(
     steps += [{"do": "read", "buffer": name, "file": f"{name}-n0.out"} for name in written]
     for name in floats:
         files = {"values_file": f"{name}-n0.f64", "states_file": f"{name}-n0.states"}
-        steps.append(
-            {"do": "read_shadow", "buffer": name, "dtype": NAMES[arrays[name].dtype.name]} | files
-        )
+        steps.append({"do": "read_shadow", "buffer": name, "dtype": NAMES[arrays[name].dtype.name]} | files)
     asked = request(*steps, modules=[compiled], buffers=buffers, directory=str(folder), **members)
     answer = served.ask(asked)
     assert answer["status"] == "ok", answer
