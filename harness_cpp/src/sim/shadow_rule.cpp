@@ -173,7 +173,7 @@ std::optional<DescribedRule> describe_memory(const ptx::Function& function,
   if (!store && instruction.opcode != "ld" && instruction.opcode != "ldu") return std::nullopt;
   DescribedRule rule = began_anew();
   const auto form = memory_form(function, instruction);
-  if (!form || (store && instruction.has("param"))) return rule;
+  if (!form || form->parameter_words) return rule;
   rule.rule =
       store ? ShadowRule::store : (form->parameter_by_name ? ShadowRule::move : ShadowRule::load);
   rule.space = form->space;
@@ -255,7 +255,10 @@ DescribedRule describe_rule(const ptx::Function& function, const Instruction& in
     return described(ShadowRule::branch);
   if (const auto memory = describe_memory(function, instruction)) return *memory;
   const auto form = read_form(instruction);
-  return form ? describe_form(*form, instruction) : began_anew();
+  if (form) return describe_form(*form, instruction);
+  DescribedRule rule = began_anew();
+  rule.opaque = true;
+  return rule;
 }
 
 }  // namespace cudaopt::sim
