@@ -21,6 +21,7 @@ from pytest_cudaopt.evaluation import (
 )
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.protocol import Extent3, without_version
+from pytest_cudaopt.rounding_error import RoundingLoss
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,11 @@ class StepAnswer:
     findings: tuple[Finding, ...] = ()
     touched_bytes: int | None = None
     printed: str = ""
+    rounding: RoundingLoss | None = None
     bytes: int | None = None
     changed: bool | None = None
     intact: bool | None = None
+    elements: int | None = None
     sha256: str | None = None
     equal: bool | None = None
     latency: Latency | None = None
@@ -203,7 +206,12 @@ def _read_step(value: Any, path: str) -> StepAnswer:
     findings = tuple(
         _read_finding(found, f"{path}.findings[{i}]") for i, found in enumerate(members.pop("findings", ()))
     )
-    step = replace(wire.from_json(StepAnswer, members, path), findings=findings)
+    loss = members.pop("rounding", None)
+    step = replace(
+        wire.from_json(StepAnswer, members, path),
+        findings=findings,
+        rounding=None if loss is None else _read_loss(loss, f"{path}.rounding"),
+    )
     for number, arm in enumerate(step.arms):
         _require_positive(f"{path}.arms[{number}].median_ns", arm.median_ns)
     return step if latency is None else replace(step, latency=_read_latency(kind, latency, path))
@@ -266,6 +274,13 @@ def _read_fault(value: Any) -> tuple[Finding | None, int | None, tuple[Diagnosti
 @dataclass(frozen=True)
 class _Diagnostics:
     diagnostics: tuple[Diagnostic, ...]
+
+
+def _read_loss(value: Any, path: str) -> RoundingLoss:
+    try:
+        return RoundingLoss.from_json(value)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise HarnessError(path, expected="what an instruction lost", got=f"{value!r} ({error})") from error
 
 
 def _read_finding(value: Any, path: str) -> Finding:

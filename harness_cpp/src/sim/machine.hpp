@@ -95,8 +95,16 @@ struct Split {
 };
 
 // Every split halves a set of lanes, and waits for a join of a larger one: 31 of each at most.
+<<<<<<< HEAD
+inline constexpr int kMaxSplits = 64;
+
+struct Block;
+struct Launch;
+struct WarpShadow;
+=======
 // Calls add one per frame.
 inline constexpr std::size_t kMaxSplits = 64;
+>>>>>>> main
 
 struct Warp {
   std::uint8_t* registers = nullptr;    // 64-byte aligned; b32 slots of 128 bytes, b64 slots of 256
@@ -122,6 +130,7 @@ struct Warp {
   Block* block = nullptr;
   Launch* launch = nullptr;
   Counters* counters = nullptr;
+  WarpShadow* shadow = nullptr;  // of a program with one: sim/shadow.hpp
 };
 
 // Always inlined: these are compiled into the baseline and the x86-64-v3 handlers alike, and a copy

@@ -63,6 +63,10 @@ Worker::Worker(Launch& launch, RunSlice run_slice)
   m_warps.resize(warps);
   m_spins.resize(warps);
   make_warps();
+  if (program.shadow != nullptr) {
+    m_shadow = std::make_unique<WorkerShadow>(
+        launch, m_warps, std::uint64_t{program.local_stack_bytes} * warps * kLanes);
+  }
 }
 
 void Worker::make_warps() {
@@ -109,6 +113,7 @@ void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
   }
   m_block.printed.clear();
   for (Warp& warp : m_warps) begin_warp(warp);
+  if (m_shadow != nullptr) m_shadow->begin_block();
   m_turns.begin(block);
   m_idle_turns = 0;
   m_spins.assign(m_warps.size(), SpinWatch{});

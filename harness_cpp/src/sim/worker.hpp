@@ -12,6 +12,7 @@
 #include "sim/block.hpp"
 #include "sim/block_watch.hpp"
 #include "sim/frames.hpp"
+#include "sim/launch_shadow.hpp"
 #include "sim/ops.hpp"
 #include "sim/spin.hpp"
 #include "sim/standstill.hpp"
@@ -65,6 +66,7 @@ class Worker {
   Frames m_frames;
   Counters m_counters;
   Block m_block;
+  std::unique_ptr<WorkerShadow> m_shadow;  // of a program with one
   Turns m_turns;
   std::vector<SpinWatch> m_spins;  // by warp
   std::uint64_t m_idle_turns = 0;
