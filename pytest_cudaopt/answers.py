@@ -99,7 +99,8 @@ class AnswerStatus(StrEnum):
 class Answer:
     """The harness's answer: one entry per step that finished, and the fault that ended the rest.
 
-    `fault_step` is the index of the step at fault, if one was; `ending` says that the process ends now.
+    `fault_step` is the index of the step at fault, if one was, and `findings` what its launch showed before;
+    `ending` says that the process ends now.
     """
 
     id: str
@@ -109,6 +110,7 @@ class Answer:
     steps: tuple[StepAnswer, ...] = ()
     fault: Finding | None = None
     fault_step: int | None = None
+    findings: tuple[Finding, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     ending: bool = False
 
@@ -132,6 +134,7 @@ class Answer:
             steps=tuple(_read_step(step, f"answer.steps[{i}]") for i, step in enumerate(raw.steps)),
             fault=fault,
             fault_step=fault_step,
+            findings=_read_findings(raw.fault, "answer.fault"),
             diagnostics=diagnostics,
             ending=raw.ending,
         )
@@ -200,9 +203,8 @@ class _RawModel:
 def _read_step(value: Any, path: str) -> StepAnswer:
     members = dict(value) if isinstance(value, dict) else {}
     kind, latency = members.pop("kind", None), members.pop("latency", None)
-    findings = tuple(
-        _read_finding(found, f"{path}.findings[{i}]") for i, found in enumerate(members.pop("findings", ()))
-    )
+    findings = _read_findings(members, path)
+    members.pop("findings", None)
     step = replace(wire.from_json(StepAnswer, members, path), findings=findings)
     for number, arm in enumerate(step.arms):
         _require_positive(f"{path}.arms[{number}].median_ns", arm.median_ns)
@@ -266,6 +268,14 @@ def _read_fault(value: Any) -> tuple[Finding | None, int | None, tuple[Diagnosti
 @dataclass(frozen=True)
 class _Diagnostics:
     diagnostics: tuple[Diagnostic, ...]
+
+
+def _read_findings(holder: Any, path: str) -> tuple[Finding, ...]:
+    """Read what an object lists as `findings`, if it does."""
+    listed = holder.get("findings", ()) if isinstance(holder, dict) else ()
+    if not isinstance(listed, list | tuple):
+        raise HarnessError(f"{path}.findings", expected="a list", got=repr(listed))
+    return tuple(_read_finding(found, f"{path}.findings[{i}]") for i, found in enumerate(listed))
 
 
 def _read_finding(value: Any, path: str) -> Finding:
