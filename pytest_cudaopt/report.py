@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
+from pytest_cudaopt.comparison_text import comparison_lines, mismatch_share
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import (
     CudaoptError,
@@ -28,10 +29,8 @@ from pytest_cudaopt.errors import (
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
     CaseStatus,
-    Comparison,
     Diagnostic,
     Evaluation,
-    Mismatch,
     Status,
 )
 from pytest_cudaopt.excerpts import CompiledSource
@@ -172,7 +171,7 @@ def _headline(evaluation: Evaluation, failed: Sequence[CaseOutcome]) -> str:
         outcome, worst = wrong[0]
         note = f"{outcome.note}: " if outcome.note else ""
         judged = f"are wrong by {worst.judged_by}" if worst.judged_by else "differ from the reference"
-        return f"{note}{worst.output}: {_mismatch_share(worst)} {judged}"
+        return f"{note}{worst.output}: {mismatch_share(worst)} {judged}"
     return evaluation.reason or f"kernel '{evaluation.kernel}' was not accepted"
 
 
@@ -241,7 +240,7 @@ def _outcome_lines(
     lines = [f"  {'case':<9} {_sizes_text(outcome)}{launch}, on {evaluation.device}"]
     for comparison in outcome.comparisons:
         if not comparison.matches:
-            lines += _comparison_lines(comparison)
+            lines += comparison_lines(comparison)
     in_headline = not told and evaluation.status is not Status.WRONG_RESULT
     new = [one for one in outcome.findings or evaluation.findings if one.mistake not in told]
     told.update(one.mistake for one in new)
@@ -253,51 +252,3 @@ def _outcome_lines(
         lines.append(f"  and {len(new) - _SHOWN_FINDINGS} more findings")
     waived = () if outcome.sanitized is None else outcome.sanitized.waived
     return [*lines, *(f"  {'waived':<9} {one}" for one in waived)]
-
-
-def _comparison_lines(comparison: Comparison) -> list[str]:
-    accepted = _accepted_text(comparison)
-    verb = "are wrong" if comparison.judged_by else "differ"
-    lines = [
-        f"  {'output':<9} {comparison.output}: {_mismatch_share(comparison)} {verb}",
-        f"  {'accepted':<9} {accepted}",
-    ]
-    if comparison.worst is not None:
-        lines.append(f"  {'worst':<9} {_mismatch_text(comparison.output, comparison.worst)}")
-    labels = ["first", *[""] * len(comparison.first)]
-    for label, mismatch in zip(labels, comparison.first, strict=False):
-        lines.append(f"  {label:<9} {_mismatch_text(comparison.output, mismatch)}")
-    return lines
-
-
-def _accepted_text(comparison: Comparison) -> str:
-    if comparison.judged_by:
-        return f"what {comparison.judged_by} does not call wrong"
-    bounds = []
-    if comparison.rtol or comparison.atol:
-        bounds.append(f"{comparison.atol:g} + {comparison.rtol:g} * |expected|")
-    if comparison.ulp:
-        bounds.append(f"{comparison.ulp:g} ulp")
-    return f"|got - expected| <= {' or '.join(bounds)}" if bounds else "exactly equal"
-
-
-def _mismatch_share(comparison: Comparison) -> str:
-    share = 100 * comparison.mismatched / comparison.elements
-    return f"{comparison.mismatched} of {comparison.elements} elements ({share:.3g} %)"
-
-
-def _mismatch_text(output: str, mismatch: Mismatch) -> str:
-    index = ", ".join(str(i) for i in mismatch.index)
-    expected = "" if mismatch.expected is None else f"expected {_number(mismatch.expected)}, "
-    parts = [f"{output}[{index}]: {expected}got {_number(mismatch.got)}"]
-    if mismatch.absolute is not None:
-        parts.append(f"abs {mismatch.absolute:.3g}")
-    if mismatch.relative is not None:
-        parts.append(f"rel {mismatch.relative:.3g}")
-    if mismatch.ulp is not None:
-        parts.append(f"{mismatch.ulp:.3g} ulp")
-    return ", ".join(parts)
-
-
-def _number(value: float | int | bool) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)

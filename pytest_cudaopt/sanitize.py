@@ -5,7 +5,7 @@ A GPU shows none of what is looked for here, and often the right result all the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from pytest_cudaopt.case_request import base_request, launch_step
 from pytest_cudaopt.cases import derived_seed
 from pytest_cudaopt.contents import remove
 from pytest_cudaopt.errors import HarnessError, ReferenceUnsupported
-from pytest_cudaopt.finding import NOT_JUDGED, Finding, FindingKind, distinct, most_severe_first
+from pytest_cudaopt.finding import Finding, FindingKind, distinct, most_severe_first
 from pytest_cudaopt.outputs import Outputs, output_files, read_changed, read_outputs
 from pytest_cudaopt.protocol import Checks, Load, Order, Read, Reload, Request, Reset, Step
 from pytest_cudaopt.sanitized import Sanitized
@@ -32,6 +32,20 @@ if TYPE_CHECKING:
 
 ORDERS = (Order.FORWARD, Order.REVERSE, Order.RANDOM)
 CHECKS = Checks(accesses=True)
+# Of a kernel whose smallest case is large.
+TIMEOUT_S = 30.0
+# What else a launch may end with is about `sim`: what it cannot execute, or has no room for.
+_EVIDENCE = frozenset(
+    {
+        FindingKind.ILLEGAL_ADDRESS,
+        FindingKind.MISALIGNED,
+        FindingKind.WRITE_TO_INPUT,
+        FindingKind.BARRIER_DIVERGENCE,
+        FindingKind.ABSENT_LANE,
+        FindingKind.NO_PROGRESS,
+        FindingKind.TRAP,
+    }
+)
 
 
 def sanitize(
@@ -51,17 +65,20 @@ def sanitize(
     if launch.is_empty:
         return Sanitized(tuple(ORDERS))
     request = base_request(prepared, compiled, "sanitize", sim, budget)
+    request = replace(request, timeout_s=min(TIMEOUT_S, budget.launching_timeout_s))
     files = {order: output_files(prepared, sim, request, f"-{order}") for order in ORDERS}
     try:
         answer = sim.ask(replace(request, steps=_steps(prepared, compiled, launch, files)))
         skipped = _skipped(answer, request)
         if skipped:
             return Sanitized(skipped=skipped)
-        found = list(_found(answer))
+        found = _found(answer)
         outputs = [] if answer.fault is not None else _outputs(answer, prepared, files)
     finally:
         remove(file for each in files.values() for file in each.values())
     dependent, notes = _dependence(prepared, candidate, outputs)
+    if answer.fault is not None and not any(one.kind is answer.fault.kind for one in found):
+        notes = (*notes, f"blocks rely on their order: {answer.fault.message}")
     findings = most_severe_first([*distinct(found), *dependent])
     waivers, source = prepared.kernel.waivers, prepared.kernel.source
     if not (findings and waivers):
@@ -92,27 +109,38 @@ def _steps(
 def _skipped(answer: Answer, request: Request) -> str:
     """Return why nothing can be said of the case; empty if something can."""
     fault = answer.fault
-    if fault is None:
+    if fault is None or fault.kind in _EVIDENCE:
         return ""
-    if fault.kind in NOT_JUDGED:
+    if fault.kind is not FindingKind.TIMEOUT:
         return fault.message
-    if fault.kind is FindingKind.TIMEOUT and not fault.is_placed:
-        return f"sim needs more than {request.timeout_s:g} s for the case with its checks"
-    return ""
+    if fault.is_placed:
+        # The bound of instructions, which the launch kept without checks, or would have on a GPU.
+        return ""
+    return f"sim needs more than {request.timeout_s:g} s for the case with its checks"
 
 
-def _found(answer: Answer) -> Iterator[Finding]:
-    """Yield what was seen, and the fault that ended it all; later orders are named."""
+def _found(answer: Answer) -> list[Finding]:
+    """Return what was seen, and the fault that ended it all; later orders are named."""
     launches = [step for step in answer.steps if step.do == "launch"]
-    if len(launches) > len(ORDERS) or (answer.fault is None and len(launches) < len(ORDERS)):
+    fault = answer.fault
+    if len(launches) > len(ORDERS) or (fault is None and len(launches) < len(ORDERS)):
         raise HarnessError(
             f"answer '{answer.id}'", expected=f"{len(ORDERS)} 'launch' steps", got=str(len(launches))
         )
-    for order, launch in zip(ORDERS, launches, strict=False):
-        yield from (_in_order(finding, order) for finding in launch.findings)
-    if answer.fault is not None:
+    seen = [(order, launch.findings) for order, launch in zip(ORDERS, launches, strict=False)]
+    if fault is not None:
         order = ORDERS[min(len(launches), len(ORDERS) - 1)]
-        yield from (_in_order(finding, order) for finding in (answer.fault, *answer.findings))
+        seen.append((order, answer.findings if _relies_on_order(fault, order) else (fault, *answer.findings)))
+    return [_in_order(finding, order) for order, findings in seen for finding in findings]
+
+
+def _relies_on_order(fault: Finding, order: Order) -> bool:
+    """Whether blocks wait for ever in an order other than that in which GPUs start them.
+
+    CUDA promises none, but scans that look back live by it: no finding. It misses what hangs on a GPU that
+    starts blocks otherwise.
+    """
+    return fault.kind is FindingKind.NO_PROGRESS and order is not Order.FORWARD
 
 
 def _in_order(finding: Finding, order: Order) -> Finding:

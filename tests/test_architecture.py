@@ -112,7 +112,16 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "achieved",
     ),
     ("pipeline", "reasons", "replay", "draw_cases", "sanitize_cases", "fuzz"),
-    ("report", "finding_text", "excerpts", "plots", "table", "latency_text", "verdict_json"),
+    (
+        "report",
+        "finding_text",
+        "comparison_text",
+        "excerpts",
+        "plots",
+        "table",
+        "latency_text",
+        "verdict_json",
+    ),
     ("optimize", "adopt"),
     (
         "plugin",

@@ -259,6 +259,49 @@ def test_what_sim_cannot_execute_is_left_out_with_the_reason(tmp_path: Path, sim
     assert not outcome.sanitized.is_done
 
 
+@pytest.mark.parametrize(
+    "kind", [FindingKind.INVALID_LAUNCH, FindingKind.OUT_OF_MEMORY, FindingKind.HARNESS_CRASH]
+)
+def test_what_is_about_sim_and_not_the_kernel_is_no_fault(
+    kind: FindingKind, tmp_path: Path, sim: Device
+) -> None:
+    device, _ = altered(sim, lambda answer: replace(answer, fault=Finding(kind, "sim gave up", line=6)))
+    (outcome,) = judge(axpy(tmp_path, cases=[case(n=100)]), device).outcomes
+    assert outcome.status is CaseStatus.PASSED
+    assert outcome.sanitized is not None
+    assert outcome.sanitized.skipped == "sim gave up"
+
+
+WAITING = Finding(FindingKind.NO_PROGRESS, "block 1 waits for block 0", line=6)
+
+
+def test_waiting_for_ever_in_another_order_alone_is_a_note(tmp_path: Path, sim: Device) -> None:
+    def change(answer: Answer) -> Answer:
+        return replace(answer, fault=WAITING, steps=answer.steps[:3])
+
+    device, _ = altered(sim, change)
+    evaluation = judge(axpy(tmp_path, cases=[case(n=100)]), device)
+    assert evaluation.accepted
+    assert notes(evaluation) == ("blocks rely on their order: block 1 waits for block 0",)
+
+
+def test_waiting_for_ever_in_order_is_a_fault(tmp_path: Path, sim: Device) -> None:
+    device, _ = altered(sim, lambda answer: replace(answer, fault=WAITING, steps=answer.steps[:1]))
+    evaluation = judge(axpy(tmp_path, cases=[case(n=100)]), device)
+    assert evaluation.status is Status.FAULT
+    assert evaluation.findings == (WAITING,)
+
+
+def test_what_was_seen_before_a_fault_is_told_with_it(tmp_path: Path, sim: Device) -> None:
+    trap = Finding(FindingKind.TRAP, "a trap", line=6)
+    device, _ = altered(
+        sim, lambda answer: replace(answer, fault=trap, findings=(RACE,), steps=answer.steps[:1])
+    )
+    evaluation = judge(axpy(tmp_path, cases=[case(n=100)]), device)
+    assert evaluation.status is Status.FAULT
+    assert evaluation.findings == (trap, RACE)
+
+
 @pytest.mark.parametrize(("line", "status"), [(None, CaseStatus.PASSED), (6, CaseStatus.FAULT)])
 def test_too_slow_is_no_mistake_and_an_endless_loop_is_one(
     line: int | None, status: CaseStatus, tmp_path: Path, sim: Device
