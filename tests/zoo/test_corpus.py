@@ -25,9 +25,9 @@ MOST_BYTES = 500_000
 
 
 def small_cases(kernel: Kernel) -> list[Case]:
-    """Return the declared cases that are small, at least the smallest."""
+    """Return the two largest of the declared cases that are small, at least the smallest of all."""
     cases = sorted(kernel.cases, key=lambda case: needed_bytes(kernel, case))
-    return [case for case in cases if needed_bytes(kernel, case) <= MOST_BYTES] or cases[:1]
+    return [case for case in cases if needed_bytes(kernel, case) <= MOST_BYTES][-2:] or cases[:1]
 
 
 OF_THE_CORPUS = [
