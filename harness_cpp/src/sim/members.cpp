@@ -6,6 +6,7 @@
 
 #include "sim/block.hpp"
 #include "sim/control.hpp"
+#include "sim/frames.hpp"
 #include "sim/joint_execution.hpp"
 #include "sim/paths.hpp"
 
@@ -65,13 +66,17 @@ const Op& op_of(const Warp& warp, const Split& split) {
   return warp.launch->program->code[static_cast<std::size_t>(split.pc)];
 }
 
-std::uint32_t named_by(Warp& warp, const Split& split) {
+std::uint32_t named_by(const Warp& warp, const Split& split) {
   const Op& op = op_of(warp, split);
-  return lanes<std::uint32_t>(warp, op.src[member_source(op)])[__builtin_ctz(split.mask)];
+  const std::uint8_t* masks = split.frame->registers + op.src[member_source(op)];
+  std::uint32_t named = 0;
+  std::memcpy(&named, masks + static_cast<std::size_t>(__builtin_ctz(split.mask)) * sizeof named,
+              sizeof named);
+  return named;
 }
 
 void park(Warp& warp, const Op& op, std::uint32_t group) {
-  push_path(warp, {op.pc, group, warp.reconverge, Wait::members});
+  push_path(warp, {op.pc, group, warp.reconverge, Wait::members, warp.frame, nullptr});
   warp.parked |= group;
 }
 
@@ -102,7 +107,8 @@ void wake(Warp& warp, JointPaths& joint) {
   for (std::size_t k = joint.count - 1; k > 0; --k) {
     const Split lower = warp.splits[joint.index[k - 1]];
     const Split& upper = warp.splits[joint.index[k]];
-    if (upper.pc != lower.pc || upper.reconverge != lower.reconverge) continue;
+    const bool one_place = upper.pc == lower.pc && upper.frame == lower.frame;
+    if (!one_place || upper.reconverge != lower.reconverge) continue;
     warp.splits[joint.index[k]].mask |= lower.mask;
     take_path(warp, joint.index[k - 1]);
     joint.index[k - 1] = joint.index[k] - 1;

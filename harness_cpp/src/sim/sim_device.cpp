@@ -16,6 +16,7 @@
 #include "sim/launch_watch.hpp"
 #include "sim/measure.hpp"
 #include "sim/module_image.hpp"
+#include "sim/printed_text.hpp"
 #include "sim/symbols.hpp"
 
 namespace cudaopt {
@@ -109,6 +110,8 @@ class SimDevice final : public Device {
     LoadedModule& module = find_module(spec);
     sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
+    sim::PrintedText printed;
+    launch.printed = &printed;
     LaunchReport report;
     if (spec.checks.any()) {
       run_watched(spec, launch, report);
@@ -116,6 +119,7 @@ class SimDevice final : public Device {
       report.counters = run(launch);
     }
     m_memory.count_as_written();
+    report.printed = printed.take();
     return report;
   }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "sim/frames.hpp"
 #include "sim/memory.hpp"
 #include "sim/turns.hpp"
 
@@ -27,12 +28,18 @@ bool contains(const std::vector<std::int32_t>& pcs, std::int32_t pc) {
   return std::binary_search(pcs.begin(), pcs.end(), pc);
 }
 
+const FrameLayout& layout_of(const Warp& warp) {
+  const Routine* routine = warp.frame->routine;
+  if (routine != nullptr) return *routine;
+  return *warp.launch->program;
+}
+
 // Registers and place of a warp.
 struct State {
   explicit State(const Warp& warp) {
-    const Program& program = *warp.launch->program;
-    registers.assign(warp.registers, warp.registers + program.register_bytes);
-    predicates.assign(warp.predicates, warp.predicates + program.predicates);
+    const FrameLayout& layout = layout_of(warp);
+    registers.assign(warp.registers, warp.registers + layout.register_bytes);
+    predicates.assign(warp.predicates, warp.predicates + layout.predicates);
     pc = warp.pc;
     active = warp.active;
     splits = warp.split_count;
@@ -109,8 +116,7 @@ bool step_idly(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
   const Program& program = *warp.launch->program;
   const Op& op = program.code[static_cast<std::size_t>(warp.pc)];
   if (op.instruction >= 0) {
-    const ptx::Instruction& instruction =
-        program.function->instructions[static_cast<std::size_t>(op.instruction)];
+    const ptx::Instruction& instruction = *program.instruction_of(op);
     if (contains(program.storing, op.pc) || instruction.opcode == "call") return false;
     if (instruction.opcode == "atom") {
       const Words words(warp, op, instruction, lanes_executing(warp, op));

@@ -11,6 +11,7 @@
 #include "device.hpp"
 #include "sim/block.hpp"
 #include "sim/block_watch.hpp"
+#include "sim/frames.hpp"
 #include "sim/ops.hpp"
 #include "sim/spin.hpp"
 #include "sim/standstill.hpp"
@@ -60,6 +61,7 @@ class Worker {
   std::vector<AddressPattern> m_patterns;
   std::vector<Warp> m_warps;
   std::vector<std::uint64_t> m_executed;  // by pc
+  Frames m_frames;
   Counters m_counters;
   Block m_block;
   Turns m_turns;
