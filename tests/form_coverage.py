@@ -1,20 +1,20 @@
 """Which instruction forms the tests execute on `sim` and compare with a value they know.
 
 Run `python tests/form_coverage.py [--missing]`. `instruction_forms.txt` counts what NVRTC wrote for 30
-kernels (uses, form). A form is executed if a table of `test_instructions.py` has it: each entry is run and
-compared with an oracle. Other tests name what they execute in a tuple `EXECUTES = ("call.uni", ...)`.
+kernels (uses, form). A form is executed if a table of `instruction_forms.py` has it: each entry is run
+and compared with an oracle. Other tests name what they execute in a tuple `EXECUTES = ("call.uni", ...)`.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import test_instructions
+from instruction_forms import TABLES
+from ptx_runner import Form
 
 TESTS = Path(__file__).parent
 LIST = TESTS / "instruction_forms.txt"
@@ -54,13 +54,9 @@ def listed(text: str) -> list[tuple[int, str]]:
     return [(int(uses), form) for uses, form in (line.split() for line in text.splitlines())]
 
 
-def of_tables(tables: Mapping[str, object]) -> dict[str, str]:
-    """Return the forms in the tables of these modules, and the module each is in."""
-    found: dict[str, str] = {}
-    for module in tables.values():
-        if isinstance(module, types.ModuleType) and hasattr(module, "FORMS"):
-            found.update({form.name: module.__name__ for form in module.FORMS})
-    return found
+def of_tables(tables: Mapping[str, Iterable[Form]]) -> dict[str, str]:
+    """Return the forms in these tables, and the table each is in."""
+    return {form.name: name for name, forms in tables.items() for form in forms}
 
 
 def declared_in(source: str) -> tuple[str, ...]:
@@ -78,7 +74,7 @@ def of_other_tests(files: Iterator[Path]) -> dict[str, str]:
 
 def coverage() -> Coverage:
     """Collect what is executed from the tests themselves."""
-    executed = of_other_tests(TESTS.glob("test_*.py")) | of_tables(vars(test_instructions))
+    executed = of_other_tests(TESTS.glob("test_*.py")) | of_tables(TABLES)
     forms = listed(LIST.read_text())
     rows = tuple(Row(form, uses, executed.get(form)) for uses, form in forms)
     return Coverage(rows, len(executed.keys() - {form for _, form in forms}))

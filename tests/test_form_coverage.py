@@ -56,9 +56,8 @@ def test_a_form_nothing_executes_is_missing() -> None:
 
 
 def test_a_table_and_a_declaration_both_count(tmp_path: Path) -> None:
-    module = type(pytest)("forms_made_up")
-    module.FORMS = [Form("add.u99", ("u32",), ("u32",), lambda a: a, (np.zeros(128, np.uint32),))]  # type: ignore[attr-defined]
-    assert of_tables({"forms_made_up": module, "other": 3}) == {"add.u99": "forms_made_up"}
+    form = Form("add.u99", ("u32",), ("u32",), lambda a: a, (np.zeros(128, np.uint32),))
+    assert of_tables({"forms_made_up": [form]}) == {"add.u99": "forms_made_up"}
     (tmp_path / "test_x.py").write_text('EXECUTES = ("call.uni", "ret.uni")\n')
     (tmp_path / "test_y.py").write_text('OTHER = ("bra",)\n')
     assert of_other_tests(tmp_path.glob("*.py")) == {"call.uni": "test_x", "ret.uni": "test_x"}
