@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import forms_atomic
+import forms_atomic_vector
 import forms_bits
 import forms_compare
 import forms_control
@@ -24,6 +25,7 @@ from ptx_runner import KINDS, Array, Form
 
 _MODULES = (
     forms_atomic,
+    forms_atomic_vector,
     forms_bits,
     forms_compare,
     forms_control,

@@ -49,6 +49,9 @@ using RunSlice = std::uint32_t (*)(Warp& warp, const Op* code, std::uint32_t lim
   std::optional<Binding> bind_control(                                                             \
       const ptx::Function&,                                                                        \
       const ptx::Instruction&); /* ops_control.cpp: bra, ret, exit, bar, trap */                   \
+  std::optional<Binding> bind_hint(                                                                \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_hints.cpp: pmevent, setmaxnreg, griddepcontrol */           \
   std::optional<Binding> bind(const ptx::Function&, const ptx::Instruction&,                       \
                               Watch); /* ops_table.cpp: all of the above */                        \
   std::uint32_t run_slice(Warp&, const Op*, std::uint32_t, std::uint64_t*); /* ops_dispatch.cpp */ \

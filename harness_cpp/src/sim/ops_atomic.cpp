@@ -1,5 +1,6 @@
 // atom, red and fences. Lanes act in order, lowest first; the host operation is atomic, because
 // blocks run on several threads.
+#include "sim/families.hpp"
 #include "sim/half.hpp"
 #include "sim/memory.hpp"
 #include "sim/ops.hpp"
@@ -304,6 +305,8 @@ std::optional<Binding> bind_atomic(const ptx::Function& function,
     return form->type_count == 0 ? bind_fence(*form, instruction.operands.size()) : std::nullopt;
   const bool atomic = form->opcode == Opcode::atom || form->opcode == Opcode::red;
   if (!atomic || form->type_count != 1) return std::nullopt;
+  if (form->has(Modifier::v2) || form->has(Modifier::v4))
+    return bind_atomic_vector(function, *form, instruction);
   return bind_atomic_form(function, *form, instruction);
 }
 
