@@ -23,7 +23,7 @@ def _registers(kind: str, count: int) -> tuple[str, list[str]]:
 
 
 def _form(verb: str, name: str, kind: str, count: int, update: Update, inputs: tuple[Array, ...]) -> Form:
-    """Every element holds the first operand; the k-th is updated with the second, its lowest bit turned k times."""
+    """Every element holds the first operand; odd ones are updated with the second, its lowest bit turned."""
     bits, size = KINDS[kind].bits, KINDS[kind].bits // 8
     declared, names = _registers(kind, count)
     made = " ".join(f"xor.b{bits} {name}, {{b}}, {i & 1};\n" for i, name in enumerate(names))
