@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import matrix_forms
+import test_wmma
 from instruction_forms import TABLES
 from ptx_runner import Form
 
@@ -59,6 +62,15 @@ def of_tables(tables: Mapping[str, Iterable[Form]]) -> dict[str, str]:
     return {form.name: name for name, forms in tables.items() for form in forms}
 
 
+def of_matrices() -> dict[str, str]:
+    """Return the forms of tensor cores: the `mma` of their table, and what the kernels of `wmma` hold."""
+    found = {form.name: "matrix_forms" for form in matrix_forms.FORMS}
+    for form in test_wmma.FORMS:
+        names: list[str] = re.findall(r"\bwmma\.\S+", test_wmma.kernel_text(form))
+        found |= dict.fromkeys(names, "test_wmma")
+    return found
+
+
 def declared_in(source: str) -> tuple[str, ...]:
     """Return the forms a test module says it executes."""
     for statement in ast.parse(source).body:
@@ -74,7 +86,7 @@ def of_other_tests(files: Iterator[Path]) -> dict[str, str]:
 
 def coverage() -> Coverage:
     """Collect what is executed from the tests themselves."""
-    executed = of_other_tests(TESTS.glob("test_*.py")) | of_tables(TABLES)
+    executed = of_other_tests(TESTS.glob("test_*.py")) | of_matrices() | of_tables(TABLES)
     forms = listed(LIST.read_text())
     rows = tuple(Row(form, uses, executed.get(form)) for uses, form in forms)
     return Coverage(rows, len(executed.keys() - {form for _, form in forms}))

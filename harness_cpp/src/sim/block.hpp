@@ -8,11 +8,14 @@
 
 #include "sim/machine.hpp"
 #include "sim/memory.hpp"
+#include "sim/pending_copies.hpp"
 #include "sim/program.hpp"
 
 namespace cudaopt::sim {
 
 class BlockTracer;
+class BlockWatch;
+class LaunchWatch;
 class ModuleImage;
 
 enum class PatternKind : std::uint8_t {
@@ -49,6 +52,13 @@ struct Barrier {
   bool everyone = true;          // bar.red: all predicates so far
 };
 
+// Where lanes of a block left the kernel.
+struct Leaving {
+  std::int32_t pc = -1;
+  std::uint32_t warp = 0;
+  int lane = 0;  // one of them
+};
+
 struct Block {
   Dim3 index;
   std::uint64_t linear = 0;
@@ -58,10 +68,14 @@ struct Block {
   std::uint32_t local_bytes = 0;
   AddressPattern* patterns = nullptr;
   std::array<Barrier, kBarriers> barriers{};
+  PendingCopies copies;  // only in launches with checks
   std::vector<Warp>* warps = nullptr;
+  std::vector<Leaving> left;       // one per pc
   std::uint64_t instructions = 0;  // warp instructions so far
+  std::uint64_t spun = 0;          // of these, by warps that only looked whether they may go on
   std::uint64_t inserted = 0;      // of the dispatches, those of ops that decode inserted
   BlockTracer* tracer = nullptr;   // only while measuring
+  BlockWatch* watch = nullptr;     // only in launches with checks
 };
 
 struct Launch {
@@ -77,7 +91,10 @@ struct Launch {
   std::optional<Dim3> cluster;
   std::uint64_t grid_workspace = 0;      // where a cooperative grid synchronises; 0: it may not
   std::uint64_t block_instructions = 0;  // budget
+  std::uint64_t resident_blocks = 0;     // as many have their turns side by side
+  Order order;
   std::vector<std::uint8_t> parameters;
+  LaunchWatch* watch = nullptr;  // only in launches with checks
 };
 
 // Allocations sit at multiples of the stride, so the nearest multiple names the allocation even for

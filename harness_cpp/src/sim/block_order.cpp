@@ -22,6 +22,27 @@ void mark_read(const Operand& operand, std::vector<bool>& read) {
   for (const Operand& element : operand.elements) mark_read(element, read);
 }
 
+// The operation's name if any order of it leaves the same memory, else "".
+std::string commuting_operation(const Instruction& instruction) {
+  static constexpr std::string_view kCommuting[] = {"add", "min", "max", "and", "or", "xor"};
+  const std::string_view type = instruction.type();
+  const bool is_float = type.find('f') != std::string_view::npos;
+  for (const std::string_view operation : kCommuting) {
+    if (!instruction.has(operation)) continue;
+    return is_float && operation == "add" ? "" : std::string(operation);
+  }
+  return "";
+}
+
+bool reads_what_others_write(const Instruction& instruction) {
+  const bool is_load = instruction.opcode == "ld" && leaves_the_block(instruction);
+  return is_load &&
+         (instruction.has("volatile") || instruction.has("relaxed") || instruction.has("acquire") ||
+          instruction.has("mmio") || instruction.has("cv"));
+}
+
+}  // namespace
+
 std::vector<bool> registers_read(const ptx::Function& function) {
   std::vector<bool> read(function.registers.size(), false);
   for (const Instruction& instruction : function.instructions) {
@@ -44,26 +65,6 @@ bool result_is_used(const Instruction& atomic, const std::vector<bool>& read) {
   if (result.kind == Operand::Kind::sink) return false;
   return result.kind != Operand::Kind::reg || read[static_cast<std::size_t>(result.reg)];
 }
-
-// The operation's name if any order of it leaves the same memory, else "".
-std::string commuting_operation(const Instruction& instruction) {
-  static constexpr std::string_view kCommuting[] = {"add", "min", "max", "and", "or", "xor"};
-  const std::string_view type = instruction.type();
-  const bool is_float = type.find('f') != std::string_view::npos;
-  for (const std::string_view operation : kCommuting) {
-    if (!instruction.has(operation)) continue;
-    return is_float && operation == "add" ? "" : std::string(operation);
-  }
-  return "";
-}
-
-bool reads_what_others_write(const Instruction& instruction) {
-  const bool is_load = instruction.opcode == "ld" && leaves_the_block(instruction);
-  return is_load && (instruction.has("volatile") || instruction.has("relaxed") ||
-                     instruction.has("acquire") || instruction.has("mmio"));
-}
-
-}  // namespace
 
 bool depends_on_block_order(const ptx::Function& function) {
   std::vector<bool> read;

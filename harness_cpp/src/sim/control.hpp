@@ -15,7 +15,7 @@ std::int32_t exit_lanes(Warp& warp, const Op& op, std::uint32_t mask);
 std::int32_t join_lanes(Warp& warp, const Op& op, std::uint32_t mask);  // inserted where lanes meet
 
 // The running lanes are through with their path (or parked): takes the next split that can run.
-// Returns its pc; with none left the warp has exited, or waits with all lanes parked (pc -1).
+// Returns its pc; with none left the warp has exited, or waits at a barrier.
 [[nodiscard]] std::int32_t next_split(Warp& warp);
 
 }  // namespace cudaopt::sim

@@ -11,6 +11,8 @@
 #include "sim/fault.hpp"
 #include "sim/memory_form.hpp"
 #include "sim/operand_slots.hpp"
+#include "sim/passed_barriers.hpp"
+#include "sim/polling.hpp"
 #include "sim/reconvergence.hpp"
 
 namespace cudaopt::sim {
@@ -157,6 +159,7 @@ class Decoder {
     const auto form = memory_form_of(instruction);
     if (form && form->parameter_by_name) return assign_parameter(instruction, *form, *binding, op);
     if (form) m_addresses.assign(instruction, *form, op);
+    if (!binding->wide.empty()) return assign_wide(instruction, *binding, op);
     return assign_operands(instruction, *binding, op);
   }
 
@@ -227,6 +230,47 @@ class Decoder {
     // what does not exist here, and instructions without effect read nothing.
     const bool policy = instruction.has("L2::cache_hint");
     return next == 0 || next + policy == operands.size();
+  }
+
+  [[nodiscard]] bool assign_wide(const Instruction& instruction, const Binding& binding, Op& op) {
+    std::vector<const Operand*> operands;
+    for (const Operand& operand : instruction.operands) flatten(operand, operands);
+    if (operands.size() != binding.wide.size()) return false;
+    WideOperands wide;
+    wide.form = binding.form;
+    wide.operands.resize(operands.size());
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      WideOperand& to = wide.operands[k];
+      to.width = binding.wide[k];
+      if (to.width == Slot::none) continue;
+      const bool assigned = k < binding.wide_results
+                                ? assign_destination(*operands[k], to.width, to.slot)
+                                : assign_wide_source(*operands[k], to, op);
+      if (!assigned) return false;
+    }
+    op.aux = static_cast<std::int32_t>(m_program.wide_operands.size());
+    m_program.wide_operands.push_back(std::move(wide));
+    return true;
+  }
+
+  // The last address stands in the op too, for whoever looks at memory instructions from outside.
+  [[nodiscard]] bool assign_wide_source(const Operand& operand, WideOperand& to, Op& op) {
+    const Operand* value = &operand;
+    if (operand.kind == Operand::Kind::address) {
+      if (operand.elements.size() != 1) return false;
+      value = &operand.elements[0];
+      to.displacement = operand.offset;
+    }
+    to.negated = value->negated;
+    const auto slot = source_slot(*value, to.width, false);
+    if (!slot) return false;
+    to.slot = *slot;
+    if (operand.kind == Operand::Kind::address) {
+      op.src[0] = to.slot;
+      op.imm = to.displacement;
+      op.address = to.width;
+    }
+    return true;
   }
 
   [[nodiscard]] bool assign_destination(const Operand& operand, Slot width, std::int32_t& to) {
@@ -313,6 +357,10 @@ class Decoder {
     m_program.reads_unwritten = m_assignment.reads_unwritten;
     m_program.ordered = depends_on_block_order(m_function);
     m_program.patterns = m_addresses.patterns();
+    if (!m_flow.blocks.empty()) {
+      m_program.passing = passed_barriers(m_flow, m_meeting, m_returning, m_program.code);
+    }
+    note_polling(m_program);
   }
 
   const ptx::Function& m_function;

@@ -23,6 +23,7 @@ struct Allocation {
   std::uint64_t bytes = 0;
   std::uint8_t* host = nullptr;  // of `base`
   bool read_only = false;
+  bool has_contents = false;  // given some, or written by an earlier launch
   std::uint32_t element_bytes = 1;
   std::string name;
 };

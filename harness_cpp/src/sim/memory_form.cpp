@@ -125,6 +125,7 @@ std::optional<MemoryForm> memory_form(const ptx::Function& function,
   // An entry's parameters are read; only a callee's are written.
   if (is_store && form.parameter_by_name) return std::nullopt;
   form.element_bytes = element->bytes;
+  form.order = memory_order(instruction);
   const bool is_vector = value.kind == Operand::Kind::vector;
   if ((is_vector ? value.elements.size() : 1) != form.elements) return std::nullopt;
   const auto type = value_class(function, value);

@@ -81,7 +81,8 @@ std::optional<Binding> bind_barrier(const Instruction& instruction) {
     binding.src[next] = Slot::predicate;
     binding.dst[0] = *kind == BarrierKind::popc ? Slot::b32 : Slot::predicate;
   }
-  binding.aux = barrier_aux(*kind, has_count);
+  const bool aligned = instruction.opcode == "bar" || instruction.has("aligned");
+  binding.aux = barrier_aux(*kind, has_count, aligned);
   return binding;
 }
 

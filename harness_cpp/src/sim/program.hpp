@@ -91,12 +91,31 @@ struct NamedRange {
   std::uint64_t offset = 0, bytes = 0;
 };
 
+// Whoever leaves the kernel at `exit_pc` has passed by the barrier at `barrier_pc`.
+struct Passing {
+  std::int32_t barrier_pc = -1, exit_pc = -1;
+};
+
+// One operand of an instruction that has too many of them for an Op.
+struct WideOperand {
+  std::int32_t slot = -1;  // as in Op::src
+  Slot width = Slot::none;
+  bool negated = false;           // !%p
+  std::int64_t displacement = 0;  // of an address
+};
+
+struct WideOperands {
+  FormBytes form{};                   // Binding::form
+  std::vector<WideOperand> operands;  // flattened, in the order written
+};
+
 struct Program {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   std::string user_file;
 
   std::vector<Op> code;
+  std::vector<WideOperands> wide_operands;  // by Op::aux of the instructions that have them
   std::uint32_t register_bytes = 0, predicates = 0;
   std::uint32_t written_register_bytes = 0, written_predicates = 0;  // of these: instructions' own
   std::uint32_t patterns = 0;  // address patterns remembered, one per memory instruction
@@ -109,7 +128,9 @@ struct Program {
   std::uint32_t static_shared_bytes = 0, dynamic_shared_offset = 0, local_bytes = 0;
   bool reads_unwritten = false;  // some register may be read before it is written
   bool ordered = false;  // the result may depend on the order of blocks: one worker, in order
-  std::vector<std::string> notes;  // instructions this device cannot execute
+  std::vector<std::int32_t> polling, storing;  // pcs, see polling.hpp
+  std::vector<Passing> passing;                // of aligned barriers
+  std::vector<std::string> notes;              // instructions this device cannot execute
 };
 
 }  // namespace cudaopt::sim
