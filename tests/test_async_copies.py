@@ -12,6 +12,15 @@ from kernel_runner import Array, answer_of, run_kernel
 from ptx_runner import HEADER
 
 # %x is this thread's 16 bytes of `x`, %s those of shared memory, filled with ones; %n its number of `n`.
+EXECUTES = (
+    "cp.async.ca.shared.global",
+    "cp.async.cg.shared.global",
+    "cp.async.commit_group",
+    "cp.async.mbarrier.arrive.shared.b64",
+    "mbarrier.arrive.shared::cta.b64",
+    "mbarrier.init.shared.b64",
+    "mbarrier.try_wait.shared::cta.b64",
+)
 KERNEL = """\
 .visible .entry k(.param .u64 out, .param .u64 x, .param .u64 n)
 {{

@@ -2,6 +2,7 @@
 // blocks run on several threads.
 #include "sim/block_order.hpp"
 #include "sim/block_watch.hpp"
+#include "sim/families.hpp"
 #include "sim/half.hpp"
 #include "sim/memory.hpp"
 #include "sim/memory_form.hpp"
@@ -356,6 +357,8 @@ std::optional<Binding> bind_atomic(const ptx::Function& function,
     return form->type_count == 0 ? bind_fence(*form, instruction, watch) : std::nullopt;
   const bool atomic = form->opcode == Opcode::atom || form->opcode == Opcode::red;
   if (!atomic || form->type_count != 1) return std::nullopt;
+  if (form->has(Modifier::v2) || form->has(Modifier::v4))
+    return bind_atomic_vector(function, *form, instruction, watch);
   return bind_atomic_form(function, *form, instruction, watch);
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kRounds = 16;                   // of a block's warps, until the next block's turn
 constexpr std::uint64_t kBlocksAtRandom = 4;  // side by side in random order, though none waits
-// Turns of a block in which nobody did anything, until it is said to wait: a lock may yet go from one
-// lane of a warp to another.
+// Turns of a block in which nobody did anything, until it is said to wait: a lock may yet go from
+// one lane of a warp to another.
 constexpr std::uint64_t kFewIdleTurns = 8;
 constexpr std::uint64_t kFirstLook = 16;
 
