@@ -72,18 +72,30 @@ struct Op {
 
 enum class WarpState : std::uint8_t { running, at_barrier, exited };
 
+struct Block;
+struct Frame;
+struct Launch;
+
+// What the lanes of a split wait for, beside their turn.
+enum class Wait : std::uint8_t {
+  none,
+  members,  // at a warp-wide instruction, for lanes it names
+  barrier,  // at a barrier, for the other lanes of the warp
+};
+
 // Lanes of a warp that left the others at a branch: where they go on, and where they wait.
 struct Split {
   std::int32_t pc = 0;
   std::uint32_t mask = 0;
   std::int32_t reconverge = -1;
+  Wait wait = Wait::none;
+  Frame* frame = nullptr;      // of the call they are in
+  Frame* returning = nullptr;  // they wait for this call to return: it ends with the split
 };
 
 // Every split halves a set of lanes, and waits for a join of a larger one: 31 of each at most.
-inline constexpr int kMaxSplits = 64;
-
-struct Block;
-struct Launch;
+// Calls add one per frame.
+inline constexpr std::size_t kMaxSplits = 64;
 
 struct Warp {
   std::uint8_t* registers = nullptr;    // 64-byte aligned; b32 slots of 128 bytes, b64 slots of 256
@@ -94,16 +106,18 @@ struct Warp {
   std::int32_t reconverge = -1;
   WarpState state = WarpState::running;
   std::uint32_t index = 0;  // in the block
+  Frame* frame = nullptr;   // whose registers these are
   std::int32_t split_count = 0;
-  Split splits[kMaxSplits];  // a stack
-  std::uint32_t parked = 0;  // lanes that wait at a barrier for other lanes of this warp
-  std::int32_t parked_pc = -1;
-  std::int32_t barrier = -1;  // the one waited at
+  std::vector<Split> splits = std::vector<Split>(kMaxSplits);  // a stack
+  std::uint32_t parked = 0;    // lanes of the splits that wait for more than their turn
+  std::uint32_t let_past = 0;  // lanes that went on where they should have met parked ones
+  std::int32_t barrier = -1;   // the one waited at
   std::int32_t barrier_pc = -1;
   // `lane_mask_bits` expanded to all-ones / zero words, cached because masks repeat.
   alignas(64) std::uint32_t lane_mask[kLanes];
   std::uint32_t lane_mask_bits = 0;
-  std::uint32_t carry = 0;  // CC.CF of add.cc, subc, madc …: one bit per lane
+  std::uint32_t carry = 0;         // CC.CF of add.cc, subc, madc …: one bit per lane
+  std::uint64_t instructions = 0;  // before this turn
   Block* block = nullptr;
   Launch* launch = nullptr;
   Counters* counters = nullptr;
