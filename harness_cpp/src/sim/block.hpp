@@ -17,6 +17,7 @@ namespace cudaopt::sim {
 class BlockTracer;
 class BlockWatch;
 class Frames;
+class LaunchShadow;
 class LaunchWatch;
 class ModuleImage;
 class PrintedText;
@@ -103,6 +104,7 @@ struct Launch {
   Order order;
   PrintedText* printed = nullptr;
   std::vector<std::uint8_t> parameters;
+  LaunchShadow* shadow = nullptr;  // of a program with one: sim/launch_shadow.hpp
   LaunchWatch* watch = nullptr;  // only in launches with checks
 };
 

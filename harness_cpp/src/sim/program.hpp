@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "sim/machine.hpp"
 
 namespace cudaopt::sim {
+
+struct ShadowPlan;
 
 enum class Special : std::uint8_t {
   tid_x,
@@ -173,7 +176,9 @@ struct Program : FrameLayout {
   bool ordered = false;  // the result may depend on the order of blocks: one worker, in order
   std::vector<std::int32_t> polling, storing;  // pcs, see polling.hpp
   std::vector<Passing> passing;                // of aligned barriers
+  std::vector<std::int32_t> ends;              // pcs of joins that are the kernel's end
   std::vector<std::string> notes;              // instructions this device cannot execute
+  std::shared_ptr<const ShadowPlan> shadow;    // Watch::rounding only
 
   // The function whose instructions these ops are.
   [[nodiscard]] const ptx::Function& function_at(std::int32_t pc) const;

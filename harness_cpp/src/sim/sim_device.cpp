@@ -16,6 +16,8 @@
 #include "sim/launch_watch.hpp"
 #include "sim/measure.hpp"
 #include "sim/module_image.hpp"
+#include "sim/read_shadow.hpp"
+#include "sim/shadow_plan.hpp"
 #include "sim/printed_text.hpp"
 #include "sim/symbols.hpp"
 
@@ -106,12 +108,22 @@ class SimDevice final : public Device {
     return m_memory.guards_intact(buffer);
   }
 
+  [[nodiscard]] ShadowValues read_shadow(const std::string& buffer,
+                                         const std::string& dtype) override {
+    return sim::read_shadow(m_memory, m_shadow, buffer, dtype);
+  }
+
   LaunchReport launch(const LaunchSpec& spec) override {
     LoadedModule& module = find_module(spec);
     sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
     sim::PrintedText printed;
     launch.printed = &printed;
+    sim::LaunchShadow shadow(m_shadow);
+    if (launch.program->shadow != nullptr) {
+      m_shadow.prepare(m_memory.allocations(), launch.program->shadow->cell_bytes);
+      launch.shadow = &shadow;
+    }
     LaunchReport report;
     if (spec.checks.any()) {
       run_watched(spec, launch, report);
@@ -119,6 +131,7 @@ class SimDevice final : public Device {
       report.counters = run(launch);
     }
     m_memory.count_as_written();
+    report.rounding = sim::rounding_loss(launch, shadow);
     report.printed = printed.take();
     return report;
   }
@@ -195,6 +208,7 @@ class SimDevice final : public Device {
     const auto found = entry.programs.find(watch);
     if (found != entry.programs.end()) return found->second;
     Program program = sim::decode(image, *entry.function, m_instructions.bind, watch);
+    if (watch == sim::Watch::rounding) sim::add_shadow(program, m_instructions.bind_shadow);
     return entry.programs.emplace(watch, std::move(program)).first->second;
   }
 
@@ -288,6 +302,7 @@ class SimDevice final : public Device {
   unsigned m_threads;
   std::uint64_t m_block_instructions;
   sim::DeviceMemory m_memory;
+  sim::MemoryShadow m_shadow;
   std::uint64_t m_grid_workspace = 0;  // its address; 0: none yet
   std::unordered_map<std::string, LoadedModule> m_modules;
 };

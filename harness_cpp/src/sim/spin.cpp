@@ -12,8 +12,9 @@
 namespace cudaopt::sim {
 namespace {
 
-// Long enough that loops of lanes that soon leave them end by themselves.
-constexpr std::uint32_t kPatience = 4 * kSlice;
+// Instructions after which lanes yield. Long enough that loops of lanes that soon leave them end by
+// themselves; once lanes had to yield they are known to need it, and a lock changes hands quickly.
+constexpr std::uint32_t kPatience = 2 * kSlice, kShortPatience = 64;
 
 constexpr int kLongestLoop = 2048;  // instructions
 
@@ -131,6 +132,8 @@ bool step_idly(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
 
 }  // namespace
 
+SpinWatch::SpinWatch() : m_patience(kPatience) {}
+
 void SpinWatch::begin_turn(const Program& program, const std::vector<std::uint64_t>& by_pc) {
   if (program.polling.empty()) return;
   m_polls_before = sum_at(program.polling, by_pc);
@@ -141,19 +144,27 @@ void SpinWatch::end_turn(const Program& program, const std::vector<std::uint64_t
                          std::uint32_t executed) {
   if (program.polling.empty()) return;
   if (sum_at(program.storing, by_pc) != m_stores_before) {
-    *this = SpinWatch{};
+    m_polls = m_instructions = m_spun = 0;
+    m_spins = false;
     return;
   }
   m_polls += sum_at(program.polling, by_pc) - m_polls_before;
   m_instructions += executed;
-  if (m_instructions < kSlice) return;
-  m_spins = m_polls >= 2;
+  if (m_instructions < longest_turn()) return;
+  m_spins = m_polls >= (m_spins ? 1 : 2);
   m_spun = m_spins ? m_spun + m_instructions : 0;
   m_polls = 0;
   m_instructions = 0;
 }
 
-bool SpinWatch::is_impatient() const { return m_spun >= kPatience; }
+void SpinWatch::has_yielded() {
+  m_spun = 0;
+  m_patience = kShortPatience;
+}
+
+std::uint32_t SpinWatch::longest_turn() const {
+  return m_spins || m_patience == kShortPatience ? kShortPatience : kSlice;
+}
 
 std::int32_t spin_of(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
   const State before(warp);

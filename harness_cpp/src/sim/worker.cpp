@@ -19,12 +19,12 @@ namespace {
 // ever.
 constexpr std::uint64_t kLongestWait = std::uint64_t{1} << 29;
 
-constexpr std::uint64_t kFirstLook = 16;  // rounds in which nobody did anything
+constexpr std::uint64_t kFirstLook = 16;  // turns in which nobody did anything
 
 // Without those that decode inserted, and those spent waiting for others, of which there are more
 // or less by the order of turns.
 std::uint64_t own_instructions(const Block& block) {
-  return block.instructions - block.inserted - std::min(block.spun, block.instructions);
+  return block.instructions - block.inserted - block.spun;
 }
 
 [[noreturn]] void fail_at(const Warp& warp, std::int32_t pc, FaultDetail detail) {
@@ -66,6 +66,10 @@ Worker::Worker(Launch& launch, RunSlice run_slice)
   m_spins.resize(warps);
   m_reads_clock = std::any_of(program.code.begin(), program.code.end(), reads_clock);
   make_warps();
+  if (program.shadow != nullptr) {
+    m_shadow = std::make_unique<WorkerShadow>(
+        launch, m_warps, std::uint64_t{program.local_stack_bytes} * warps * kLanes);
+  }
 }
 
 void Worker::make_warps() {
@@ -112,7 +116,9 @@ void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
   }
   m_block.printed.clear();
   for (Warp& warp : m_warps) begin_warp(warp);
+  if (m_shadow != nullptr) m_shadow->begin_block();
   m_turns.begin(block);
+  m_idle_turns = 0;
   m_spins.assign(m_warps.size(), SpinWatch{});
   if (m_watch != nullptr) m_watch->begin();
 }
@@ -149,10 +155,11 @@ std::uint32_t Worker::run_traced(Warp& warp, std::uint32_t limit) {
 }
 
 // Other lanes of a warp have turns when the running ones have waited for long.
-void Worker::give_turn(Warp& warp) {
+bool Worker::give_turn(Warp& warp) {
   SpinWatch& spin = m_spins[warp.index];
   const Program& program = *m_launch.program;
-  const std::uint32_t limit = m_turns.slice();
+  const std::uint32_t limit = std::min(m_turns.slice(), spin.longest_turn());
+  const std::uint64_t inserted = m_block.inserted;
   spin.begin_turn(program, m_executed);
   if (m_reads_clock) {
     m_block.executed_before =
@@ -164,34 +171,33 @@ void Worker::give_turn(Warp& warp) {
   spin.end_turn(program, m_executed, executed);
   m_block.instructions += executed;
   warp.instructions += executed;
-  if (spin.spins()) m_block.spun += executed;
+  if (spin.spins()) m_block.spun += executed - (m_block.inserted - inserted);
   if (own_instructions(m_block) > m_launch.block_instructions || m_block.spun > kLongestWait) {
     fail_budget(warp);
   }
-  const bool running = warp.state == WarpState::running;
-  m_waits = m_waits && running && spin.spins();
-  if (running && (m_turns.yields() || spin.is_impatient()) && yield(warp)) spin.has_yielded();
+  if (warp.state != WarpState::running) return true;
+  if ((m_turns.yields() || spin.is_impatient()) && yield(warp)) spin.has_yielded();
+  return !spin.spins();
 }
 
 bool Worker::advance() {
-  bool ran = false;
-  m_waits = true;
+  bool ran = false, idle = true;
   for (const std::uint32_t index : m_turns.next_round()) {
     Warp& warp = m_warps[index];
     if (warp.state != WarpState::running) continue;
     ran = true;
-    give_turn(warp);
+    if (give_turn(warp)) idle = false;
   }
+  m_idle_turns = idle ? m_idle_turns + 1 : 0;
   return ran;
 }
 
 void Worker::run(std::uint64_t block, BlockTracer* tracer) {
   begin(block, tracer);
-  std::uint64_t idle_rounds = 0, next_look = kFirstLook;
+  std::uint64_t next_look = kFirstLook;
   while (advance()) {
-    idle_rounds = m_waits ? idle_rounds + 1 : 0;
-    if (idle_rounds < next_look) continue;
-    next_look = 2 * idle_rounds;
+    if (m_idle_turns < next_look) continue;
+    next_look *= 2;
     Standstill standstill;
     if (add_to(standstill)) throw standstill.fault("");
   }
