@@ -12,8 +12,8 @@ from pytest_cudaopt import In, Out, case, f32, i32, kernel
 def good(x=In(f32, "n"), y=Out(f32, "n"), n=i32):
     y[...] = 2 * x
 """
-# Legal PTX that no kernel of this decade uses.
-_VIDEO = "vabsdiff4.u32.u32.u32 %0, %1, %1, %1;"
+# Shared memory of other blocks, which `sim` does not have.
+_CLUSTER = "mapa.shared::cluster.u32 %0, %1, 0;"
 
 
 @pytest.fixture
@@ -156,11 +156,11 @@ def test_a_reference_that_leaves_an_output_unwritten_says_how_much(broken):
 
 
 def test_an_instruction_sim_cannot_execute_skips_with_the_reason(broken):
-    broken.edit("scale.cu", "if (i < n)", f'int r; asm volatile("{_VIDEO}" : "=r"(r) : "r"(i)); if (i < n)')
+    broken.edit("scale.cu", "if (i < n)", f'int r; asm volatile("{_CLUSTER}" : "=r"(r) : "r"(i)); if (i < n)')
     result = broken.run("-m", "cudaopt_check", "-rs")
 
     result.assert_outcomes(passed=1, skipped=2, deselected=5)
-    result.stdout.fnmatch_lines(["  n51    unsupported", "SKIPPED*test_scale.py:3: *vabsdiff4*"])
+    result.stdout.fnmatch_lines(["  n51    unsupported", "SKIPPED*test_scale.py:3: *mapa*"])
 
 
 def test_an_absent_gpu_is_an_environment_failure(broken):

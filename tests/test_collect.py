@@ -92,7 +92,7 @@ def test_marks_on_a_kernel_apply_to_its_items(project):
     project.edit("test_scale.py", "@kernel", "@pytest.mark.skip(reason='not today')\n@kernel")
     result = project.run("-rs")
 
-    result.assert_outcomes(skipped=4)
+    result.assert_outcomes(skipped=5)
     result.stdout.fnmatch_lines(["*not today*"])
 
 
@@ -100,7 +100,7 @@ def test_marks_below_the_declaration_apply_too(project):
     project.edit("test_scale.py", "from pytest_cudaopt", "import pytest\nfrom pytest_cudaopt")
     project.edit("test_scale.py", "def scale(", "@pytest.mark.skip\ndef scale(")
 
-    project.run().assert_outcomes(skipped=4)
+    project.run().assert_outcomes(skipped=5)
 
 
 def test_without_the_plugin_a_module_with_kernels_still_imports(project):

@@ -271,8 +271,8 @@ def test_a_kernel_that_does_not_compile_says_so_once(project: Any) -> None:
 
 
 def test_what_sim_cannot_execute_skips_the_item(project: Any) -> None:
-    video = 'int r; asm volatile("vabsdiff4.u32.u32.u32 %0, %1, %1, %1;" : "=r"(r) : "r"(i)); if (i < n)'
-    project.edit("scale.cu", "if (i < n)", video)
+    cluster = 'int r; asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(r) : "r"(i)); if (i < n)'
+    project.edit("scale.cu", "if (i < n)", cluster)
 
     project.run("-k", "fuzz").assert_outcomes(skipped=1, deselected=4)
 
