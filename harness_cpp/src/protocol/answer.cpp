@@ -134,8 +134,27 @@ Json json_of(const Finding& finding) {
   return json;
 }
 
+<<<<<<< HEAD
+// As text, because JSON has no infinity.
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", number);
+  return text;
+}
+
+Json json_of(const RoundingLoss& loss) {
+  Json json = {{"mean_growth", loss.mean_growth},
+               {"growth", loss.growth},
+               {"value", number_text(loss.value)},
+               {"shadow", number_text(loss.shadow)}};
+  add_place(json, loss.where.at, loss.where.inlined_from);
+  add_text(json, "instruction", loss.where.instruction);
+  add_thread(json, loss.where.block, loss.where.thread);
+  return json;
+=======
 void add_findings(Json& json, const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) json["findings"].push_back(json_of(finding));
+>>>>>>> main
 }
 
 Json json_of(const LaunchReport& report) {
@@ -144,6 +163,7 @@ Json json_of(const LaunchReport& report) {
   add_findings(json, report.findings);
   if (report.touched_bytes) json["touched_bytes"] = *report.touched_bytes;
   add_text(json, "printed", report.printed);
+  if (report.rounding) json["rounding"] = json_of(*report.rounding);
   return json;
 }
 
@@ -177,6 +197,9 @@ struct StepToJson {
   }
   Json operator()(const ReadGuardsAnswer& answer) const {
     return {{"do", "read_guards"}, {"intact", answer.intact}};
+  }
+  Json operator()(const ReadShadowAnswer& answer) const {
+    return {{"do", "read_shadow"}, {"elements", answer.elements}};
   }
   Json operator()(const DigestAnswer& answer) const {
     return {{"do", "digest"}, {"sha256", answer.sha256}};

@@ -1,5 +1,6 @@
 #include "sim/barrier.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "sim/block_watch.hpp"
 #include "sim/control.hpp"
 #include "sim/fault.hpp"
+#include "sim/frames.hpp"
 #include "sim/paths.hpp"
 #include "sim/tracer.hpp"
 
@@ -87,6 +89,7 @@ void resume_paths(Warp& warp, const Barrier& barrier) {
   for (std::int32_t i = 0; i < warp.split_count; ++i) {
     Split& split = warp.splits[i];
     if (!waits_at_barrier(warp, split)) continue;
+    make_current(warp, *split.frame);
     give_result(warp, op_at(warp, split.pc), split.mask & warp.alive, barrier);
     split.wait = Wait::none;
     ++split.pc;
@@ -100,7 +103,7 @@ void release(Block& block, Barrier& barrier, Counters& counters) {
   ++counters.barriers;
   if (block.watch != nullptr) {
     block.watch->barrier_released(static_cast<std::size_t>(&barrier - block.barriers.data()),
-                                  barrier.waiting);
+                                  barrier.waiting, barrier.expected == 0);
   }
   const Barrier complete = std::exchange(barrier, Barrier{});
   for (Warp& warp : *block.warps) {
@@ -177,6 +180,7 @@ std::int32_t arrive_apart(Warp& warp) {
     if (!waits_at_barrier(warp, split)) continue;
     const Op& op = op_at(warp, split.pc);
     const std::uint32_t mask = split.mask & warp.alive;
+    make_current(warp, *split.frame);
     const auto its = static_cast<std::int32_t>(barrier_number(warp, op, mask));
     if (number >= 0 && its != number) fail_divergence(warp, op, mask);
     number = its;
@@ -190,9 +194,15 @@ std::int32_t arrive_apart(Warp& warp) {
   return warp.pc;
 }
 
+bool is_end(const Warp& warp, std::int32_t join) {
+  const std::vector<std::int32_t>& ends = warp.launch->program->ends;
+  return std::find(ends.begin(), ends.end(), warp.splits[join].pc) != ends.end();
+}
+
 // What the parked lanes of a warp have in common.
 struct Parked {
   const Op* op = nullptr;  // an aligned one, if there is one
+  Frame* frame = nullptr;
   std::uint32_t lanes = 0;
   bool one_place = true;
 };
@@ -203,7 +213,10 @@ Parked parked_at_barriers(const Warp& warp) {
     const Split& split = warp.splits[i];
     if (!waits_at_barrier(warp, split)) continue;
     const Op& op = op_at(warp, split.pc);
-    parked.one_place = parked.one_place && (parked.op == nullptr || parked.op->pc == op.pc);
+    const bool here = parked.op == nullptr || parked.op->pc == op.pc;
+    const bool same_call = parked.frame == nullptr || parked.frame == split.frame;
+    parked.one_place = parked.one_place && here && same_call;
+    parked.frame = split.frame;
     if (parked.op == nullptr || is_aligned(op)) parked.op = &op;
     parked.lanes |= split.mask & warp.alive;
   }
@@ -215,7 +228,7 @@ Parked parked_at_barriers(const Warp& warp) {
 std::int32_t reach_barrier(Warp& warp, const Op& op, std::uint32_t mask) {
   if (mask == warp.alive) return arrive(warp, op, mask);
   if (mask != warp.active) fail_divergence(warp, op, mask);
-  push_path(warp, {op.pc, mask, warp.reconverge, Wait::barrier});
+  push_path(warp, {op.pc, mask, warp.reconverge, Wait::barrier, warp.frame, nullptr});
   warp.parked |= mask;
   const Parked parked = parked_at_barriers(warp);
   if (!parked.one_place && is_aligned(*parked.op)) fail_divergence(warp, op, mask);
@@ -226,14 +239,15 @@ std::int32_t unite_parked(Warp& warp) {
   const Parked parked = parked_at_barriers(warp);
   if (parked.lanes != warp.alive) {
     const std::int32_t join = waiting_join(warp);
-    if (is_aligned(*parked.op) || join < 0) fail_divergence(warp, *parked.op, parked.lanes);
+    const bool may_part = join >= 0 && (!is_aligned(*parked.op) || is_end(warp, join));
+    if (!may_part) fail_divergence(warp, *parked.op, parked.lanes);
     return run_path(warp, part_from_join(warp, join));
   }
   if (!parked.one_place) return arrive_apart(warp);
   warp.parked = 0;
-  warp.split_count = 0;
+  make_current(warp, *parked.frame);
+  forget_partings(warp);
   warp.active = warp.alive;
-  warp.reconverge = -1;
   return arrive(warp, *parked.op, warp.active);
 }
 

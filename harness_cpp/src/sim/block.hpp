@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/machine.hpp"
@@ -14,9 +15,15 @@
 namespace cudaopt::sim {
 
 class BlockTracer;
+<<<<<<< HEAD
+class LaunchShadow;
+=======
 class BlockWatch;
+class Frames;
 class LaunchWatch;
+>>>>>>> main
 class ModuleImage;
+class PrintedText;
 
 enum class PatternKind : std::uint8_t {
   contiguous,
@@ -65,7 +72,7 @@ struct Block {
   std::uint8_t* shared = nullptr;
   std::uint32_t shared_bytes = 0;
   std::uint8_t* local = nullptr;  // of lane 0 of warp 0; one piece of `local_bytes` per thread
-  std::uint32_t local_bytes = 0;
+  std::uint32_t local_bytes = 0;  // frames of callees included
   AddressPattern* patterns = nullptr;
   std::array<Barrier, kBarriers> barriers{};
   PendingCopies copies;  // only in launches with checks
@@ -76,6 +83,11 @@ struct Block {
   std::uint64_t inserted = 0;      // of the dispatches, those of ops that decode inserted
   BlockTracer* tracer = nullptr;   // only while measuring
   BlockWatch* watch = nullptr;     // only in launches with checks
+  Frames* frames = nullptr;
+  // How often the worker executed each instruction, and what that summed up to before this turn.
+  const std::vector<std::uint64_t>* executed = nullptr;
+  std::uint64_t executed_before = 0;
+  std::string printed;
 };
 
 struct Launch {
@@ -93,8 +105,13 @@ struct Launch {
   std::uint64_t block_instructions = 0;  // budget
   std::uint64_t resident_blocks = 0;     // as many have their turns side by side
   Order order;
+  PrintedText* printed = nullptr;
   std::vector<std::uint8_t> parameters;
+<<<<<<< HEAD
+  LaunchShadow* shadow = nullptr;  // of a program with one: sim/launch_shadow.hpp
+=======
   LaunchWatch* watch = nullptr;  // only in launches with checks
+>>>>>>> main
 };
 
 // Allocations sit at multiples of the stride, so the nearest multiple names the allocation even for

@@ -66,17 +66,19 @@ bool result_is_used(const Instruction& atomic, const std::vector<bool>& read) {
   return result.kind != Operand::Kind::reg || read[static_cast<std::size_t>(result.reg)];
 }
 
-bool depends_on_block_order(const ptx::Function& function) {
-  std::vector<bool> read;
+bool depends_on_block_order(const std::vector<const ptx::Function*>& functions) {
   std::set<std::string> operations;
-  for (const Instruction& instruction : function.instructions) {
-    if (reads_what_others_write(instruction)) return true;
-    const bool is_atomic = instruction.opcode == "atom";
-    if ((!is_atomic && instruction.opcode != "red") || !leaves_the_block(instruction)) continue;
-    if (instruction.operands.empty()) continue;
-    if (read.empty()) read = registers_read(function);
-    if (is_atomic && result_is_used(instruction, read)) return true;
-    operations.insert(commuting_operation(instruction));
+  for (const ptx::Function* function : functions) {
+    std::vector<bool> read;
+    for (const Instruction& instruction : function->instructions) {
+      if (reads_what_others_write(instruction)) return true;
+      const bool is_atomic = instruction.opcode == "atom";
+      if ((!is_atomic && instruction.opcode != "red") || !leaves_the_block(instruction)) continue;
+      if (instruction.operands.empty()) continue;
+      if (read.empty()) read = registers_read(*function);
+      if (is_atomic && result_is_used(instruction, read)) return true;
+      operations.insert(commuting_operation(instruction));
+    }
   }
   return operations.count("") != 0 || operations.size() > 1;
 }

@@ -1,6 +1,7 @@
 #include "sim/joint_execution.hpp"
 
 #include "sim/block.hpp"
+#include "sim/frames.hpp"
 #include "sim/members.hpp"
 
 namespace cudaopt::sim {
@@ -36,30 +37,32 @@ void copy_lanes(const std::uint8_t* from, std::uint8_t* to, Slot slot, std::uint
 
 void gather(const Warp& warp, const Split& split, Gathered& gathered) {
   const Op& op = op_of(warp, split);
+  const Frame& frame = *split.frame;
   for (std::size_t k = 0; k < kSources; ++k) {
     if (op.src[k] < 0) continue;
     if (slot_of(op, k) == Slot::predicate) {
-      const std::uint32_t bits = warp.predicates[op.src[k]];
+      const std::uint32_t bits = frame.predicates[op.src[k]];
       gathered.predicates[k] |= ((op.src_negated >> k & 1u) != 0 ? ~bits : bits) & split.mask;
     } else {
-      copy_lanes(warp.registers + op.src[k],
+      copy_lanes(frame.registers + op.src[k],
                  gathered.registers + k * static_cast<std::size_t>(kSlotBytes), slot_of(op, k),
                  split.mask);
     }
   }
 }
 
-void scatter(const Gathered& gathered, Warp& warp, const Split& split) {
+void scatter(const Gathered& gathered, const Warp& warp, const Split& split) {
   const Op& op = op_of(warp, split);
+  const Frame& frame = *split.frame;
   for (std::size_t k = 0; k < kResults; ++k) {
     if (op.dst[k] < 0) continue;
     const std::size_t from = kSources + k;
     if (slot_of(op, from) == Slot::predicate) {
-      std::uint32_t& to = warp.predicates[op.dst[k]];
+      std::uint32_t& to = frame.predicates[op.dst[k]];
       to = (to & ~split.mask) | (gathered.predicates[from] & split.mask);
     } else {
       copy_lanes(gathered.registers + from * static_cast<std::size_t>(kSlotBytes),
-                 warp.registers + op.dst[k], Slot::b32, split.mask);
+                 frame.registers + op.dst[k], Slot::b32, split.mask);
     }
   }
 }
@@ -105,7 +108,9 @@ void execute_gathered(Warp& warp, const JointPaths& paths) {
 
 bool at_one_place(const Warp& warp, const JointPaths& paths) {
   for (std::size_t k = 1; k < paths.count; ++k) {
-    if (warp.splits[paths.index[k]].pc != warp.splits[paths.index[0]].pc) return false;
+    const Split& first = warp.splits[paths.index[0]];
+    const Split& other = warp.splits[paths.index[k]];
+    if (other.pc != first.pc || other.frame != first.frame) return false;
   }
   return true;
 }
@@ -114,7 +119,11 @@ bool at_one_place(const Warp& warp, const JointPaths& paths) {
 
 void execute_together(Warp& warp, const JointPaths& paths) {
   if (at_one_place(warp, paths)) {
-    execute(warp, op_of(warp, warp.splits[paths.index[0]]), paths.lanes);
+    const Split& first = warp.splits[paths.index[0]];
+    Frame& running = *warp.frame;
+    make_current(warp, *first.frame);
+    execute(warp, op_of(warp, first), paths.lanes);
+    make_current(warp, running);
   } else {
     execute_gathered(warp, paths);
   }

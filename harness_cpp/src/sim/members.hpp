@@ -8,14 +8,15 @@
 
 namespace cudaopt::sim {
 
-// Op::aux of warp-wide instructions: the source that holds the member mask, -1 for none, and how
-// the first source and the first result are held. All other operands are words, or, as a second
-// result, a predicate.
+// Op::aux of warp-wide instructions: the source that holds the member mask, -1 for none, how the
+// first source and the first result are held, and flags of the handler's own. All other operands
+// are words, or, as a second result, a predicate.
 [[nodiscard]] constexpr std::int32_t member_aux(int source, Slot first = Slot::b32,
-                                                Slot result = Slot::b32) {
+                                                Slot result = Slot::b32, std::int32_t flags = 0) {
   return (source + 1) | static_cast<std::int32_t>(first) << 8 |
-         static_cast<std::int32_t>(result) << 12;
+         static_cast<std::int32_t>(result) << 12 | flags << 16;
 }
+[[nodiscard]] constexpr std::int32_t member_flags(const Op& op) { return op.aux >> 16; }
 [[nodiscard]] constexpr int member_source(const Op& op) { return (op.aux & 0xff) - 1; }
 [[nodiscard]] constexpr Slot first_slot(const Op& op) {
   return static_cast<Slot>(op.aux >> 8 & 0xf);
@@ -34,6 +35,9 @@ namespace cudaopt::sim {
 // pc. PTX asks that all named lanes execute the same instruction with the same mask, not at the
 // same place.
 std::int32_t wait_for_members(Warp& warp, const Op& op, std::uint32_t mask);
+
+// The same of the running lanes at an instruction that all lanes execute, at one place.
+std::int32_t wait_for_all_lanes(Warp& warp, const Op& op);
 
 // Some lanes wait at a warp-wide instruction.
 [[nodiscard]] bool waits_for_members(const Warp& warp);

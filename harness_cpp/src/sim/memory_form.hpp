@@ -18,6 +18,7 @@ struct MemoryForm {
   bool wide_address = true;        // the base register has 64 bits
   bool parameter_by_name = false;  // ld.param of an entry's parameter: known at launch
   MemoryOrder order;
+  bool parameter_words = false;  // of a call: among the registers
 };
 
 // nullopt: a form this device does not know (cache-hint operands, cluster memory, v8, ...).

@@ -41,11 +41,17 @@ using RunSlice = std::uint32_t (*)(Warp& warp, const Op* code, std::uint32_t lim
       const ptx::Function&, const ptx::Instruction&); /* ops_move.cpp: mov, cvta, packing */       \
   std::optional<Binding> bind_memory(const ptx::Function&, const ptx::Instruction&,                \
                                      Watch); /* ops_memory.cpp: ld, st, ldu, prefetch */           \
+  std::optional<Binding> bind_parameter_words(                                                     \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_parameter.cpp: ld.param, st.param of calls */               \
   std::optional<Binding> bind_atomic(const ptx::Function&, const ptx::Instruction&,                \
                                      Watch); /* ops_atomic.cpp: atom, red, fences */               \
   std::optional<Binding> bind_warp(                                                                \
       const ptx::Function&,                                                                        \
       const ptx::Instruction&); /* ops_warp.cpp: shfl, vote, match, redux, activemask, bar.warp */ \
+  std::optional<Binding> bind_clock(                                                               \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_clock.cpp: clocks, alloca and the local stack */            \
   std::optional<Binding> bind_control(                                                             \
       const ptx::Function&,                                                                        \
       const ptx::Instruction&); /* ops_control.cpp: bra, ret, exit, bar, trap */                   \

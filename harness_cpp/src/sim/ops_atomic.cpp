@@ -1,5 +1,6 @@
 // atom, red and fences. Lanes act in order, lowest first; the host operation is atomic, because
 // blocks run on several threads.
+#include "sim/block_order.hpp"
 #include "sim/block_watch.hpp"
 #include "sim/families.hpp"
 #include "sim/half.hpp"
@@ -310,8 +311,7 @@ std::optional<Binding> bind_atomic_form(const ptx::Function& function, const For
   binding->src[0] = narrow ? Slot::b32 : Slot::b64;
   if (form.opcode == Opcode::red) binding->dst[0] = Slot::none;
   const bool swaps = form.has(Modifier::exch);
-  const bool unused =
-      form.opcode == Opcode::red || instruction.operands[0].kind == ptx::Operand::Kind::sink;
+  const bool unused = swaps && !result_is_used(instruction, registers_read(function));
   AccessShape shape;
   shape.order = memory_order(instruction);
   shape.element_bytes = element_bytes(form.type());

@@ -330,10 +330,8 @@ std::optional<Binding> bind_memory(const ptx::Function& function,
                                    const ptx::Instruction& instruction, Watch watch) {
   const bool store = instruction.opcode == "st";
   if (store || instruction.opcode == "ld" || instruction.opcode == "ldu") {
-    // An argument for a callee: calls are not executed, so nobody will read it.
-    if (store && instruction.has("param")) return bind_no_effect();
     const auto form = memory_form(function, instruction);
-    if (!form) return std::nullopt;
+    if (!form || form->parameter_words) return std::nullopt;
     return form->parameter_by_name ? bind_parameter(*form) : bind_access(*form, store, watch);
   }
   return directs_caches(instruction.opcode) ? std::optional(bind_no_effect()) : std::nullopt;

@@ -225,12 +225,10 @@ std::int32_t redux(Warp& warp, const Op& op, std::uint32_t mask) {
   return op.pc + 1;
 }
 
-// Numbers win over NaN unless .NaN; .abs: of the magnitudes. Op::aux has the flags in its top byte.
-inline constexpr int kFlagsAt = 24;
-
+// Numbers win over NaN unless .NaN; .abs: of the magnitudes.
 template <bool kMaximum>
 std::int32_t redux_float(Warp& warp, const Op& op, std::uint32_t mask) {
-  const Flags flags{op.aux >> kFlagsAt};
+  const Flags flags{member_flags(op)};
   const Source<float> a(warp, op, 0);
   const Members members(warp, op, mask, member_source(op));
   if (!members.all_here) return wait_for_members(warp, op, mask);
@@ -259,7 +257,7 @@ std::optional<Binding> bind_redux_float(const Form& form) {
   Binding binding = warp_wide(maximum ? redux_float<true> : redux_float<false>);
   binding.dst[0] = binding.src[0] = binding.src[1] = Slot::b32;
   const std::int32_t magnitudes = form.has(M::abs) ? kAbs : 0;
-  binding.aux = member_aux(1) | (float_flags(form).bits | magnitudes) << kFlagsAt;
+  binding.aux = member_aux(1, Slot::b32, Slot::b32, float_flags(form).bits | magnitudes);
   return binding;
 }
 

@@ -35,11 +35,16 @@ Effect effect_of(const Instruction& instruction, const std::vector<bool>& regist
 }  // namespace
 
 void note_polling(Program& program) {
-  const std::vector<bool> read = registers_read(*program.function);
+  const ptx::Function* function = nullptr;
+  std::vector<bool> read;
   for (const Op& op : program.code) {
-    if (op.instruction < 0) continue;
-    const auto index = static_cast<std::size_t>(op.instruction);
-    const Effect effect = effect_of(program.function->instructions[index], read);
+    const Instruction* instruction = program.instruction_of(op);
+    if (instruction == nullptr) continue;
+    if (const ptx::Function& own = program.function_at(op.pc); &own != function) {
+      function = &own;
+      read = registers_read(own);
+    }
+    const Effect effect = effect_of(*instruction, read);
     if (effect == Effect::polls) program.polling.push_back(op.pc);
     if (effect == Effect::stores) program.storing.push_back(op.pc);
   }

@@ -5,14 +5,16 @@
 #include <cstring>
 #include <vector>
 
+#include "sim/frames.hpp"
 #include "sim/memory.hpp"
 #include "sim/turns.hpp"
 
 namespace cudaopt::sim {
 namespace {
 
-// Long enough that loops of lanes that soon leave them end by themselves.
-constexpr std::uint32_t kPatience = 4 * kSlice;
+// Instructions after which lanes yield. Long enough that loops of lanes that soon leave them end by
+// themselves; once lanes had to yield they are known to need it, and a lock changes hands quickly.
+constexpr std::uint32_t kPatience = 2 * kSlice, kShortPatience = 64;
 
 constexpr int kLongestLoop = 2048;  // instructions
 
@@ -27,12 +29,18 @@ bool contains(const std::vector<std::int32_t>& pcs, std::int32_t pc) {
   return std::binary_search(pcs.begin(), pcs.end(), pc);
 }
 
+const FrameLayout& layout_of(const Warp& warp) {
+  const Routine* routine = warp.frame->routine;
+  if (routine != nullptr) return *routine;
+  return *warp.launch->program;
+}
+
 // Registers and place of a warp.
 struct State {
   explicit State(const Warp& warp) {
-    const Program& program = *warp.launch->program;
-    registers.assign(warp.registers, warp.registers + program.register_bytes);
-    predicates.assign(warp.predicates, warp.predicates + program.predicates);
+    const FrameLayout& layout = layout_of(warp);
+    registers.assign(warp.registers, warp.registers + layout.register_bytes);
+    predicates.assign(warp.predicates, warp.predicates + layout.predicates);
     pc = warp.pc;
     active = warp.active;
     splits = warp.split_count;
@@ -109,8 +117,7 @@ bool step_idly(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
   const Program& program = *warp.launch->program;
   const Op& op = program.code[static_cast<std::size_t>(warp.pc)];
   if (op.instruction >= 0) {
-    const ptx::Instruction& instruction =
-        program.function->instructions[static_cast<std::size_t>(op.instruction)];
+    const ptx::Instruction& instruction = *program.instruction_of(op);
     if (contains(program.storing, op.pc) || instruction.opcode == "call") return false;
     if (instruction.opcode == "atom") {
       const Words words(warp, op, instruction, lanes_executing(warp, op));
@@ -124,6 +131,8 @@ bool step_idly(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
 
 }  // namespace
 
+SpinWatch::SpinWatch() : m_patience(kPatience) {}
+
 void SpinWatch::begin_turn(const Program& program, const std::vector<std::uint64_t>& by_pc) {
   if (program.polling.empty()) return;
   m_polls_before = sum_at(program.polling, by_pc);
@@ -134,19 +143,27 @@ void SpinWatch::end_turn(const Program& program, const std::vector<std::uint64_t
                          std::uint32_t executed) {
   if (program.polling.empty()) return;
   if (sum_at(program.storing, by_pc) != m_stores_before) {
-    *this = SpinWatch{};
+    m_polls = m_instructions = m_spun = 0;
+    m_spins = false;
     return;
   }
   m_polls += sum_at(program.polling, by_pc) - m_polls_before;
   m_instructions += executed;
-  if (m_instructions < kSlice) return;
-  m_spins = m_polls >= 2;
+  if (m_instructions < longest_turn()) return;
+  m_spins = m_polls >= (m_spins ? 1 : 2);
   m_spun = m_spins ? m_spun + m_instructions : 0;
   m_polls = 0;
   m_instructions = 0;
 }
 
-bool SpinWatch::is_impatient() const { return m_spun >= kPatience; }
+void SpinWatch::has_yielded() {
+  m_spun = 0;
+  m_patience = kShortPatience;
+}
+
+std::uint32_t SpinWatch::longest_turn() const {
+  return m_spins || m_patience == kShortPatience ? kShortPatience : kSlice;
+}
 
 std::int32_t spin_of(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
   const State before(warp);
