@@ -134,7 +134,6 @@ Json json_of(const Finding& finding) {
   return json;
 }
 
-<<<<<<< HEAD
 // As text, because JSON has no infinity.
 std::string number_text(double number) {
   char text[32];
@@ -151,10 +150,10 @@ Json json_of(const RoundingLoss& loss) {
   add_text(json, "instruction", loss.where.instruction);
   add_thread(json, loss.where.block, loss.where.thread);
   return json;
-=======
+}
+
 void add_findings(Json& json, const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) json["findings"].push_back(json_of(finding));
->>>>>>> main
 }
 
 Json json_of(const LaunchReport& report) {

@@ -15,13 +15,10 @@
 namespace cudaopt::sim {
 
 class BlockTracer;
-<<<<<<< HEAD
-class LaunchShadow;
-=======
 class BlockWatch;
 class Frames;
+class LaunchShadow;
 class LaunchWatch;
->>>>>>> main
 class ModuleImage;
 class PrintedText;
 
@@ -107,11 +104,8 @@ struct Launch {
   Order order;
   PrintedText* printed = nullptr;
   std::vector<std::uint8_t> parameters;
-<<<<<<< HEAD
   LaunchShadow* shadow = nullptr;  // of a program with one: sim/launch_shadow.hpp
-=======
   LaunchWatch* watch = nullptr;  // only in launches with checks
->>>>>>> main
 };
 
 // Allocations sit at multiples of the stride, so the nearest multiple names the allocation even for

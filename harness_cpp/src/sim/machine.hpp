@@ -95,16 +95,10 @@ struct Split {
 };
 
 // Every split halves a set of lanes, and waits for a join of a larger one: 31 of each at most.
-<<<<<<< HEAD
-inline constexpr int kMaxSplits = 64;
-
-struct Block;
-struct Launch;
-struct WarpShadow;
-=======
 // Calls add one per frame.
 inline constexpr std::size_t kMaxSplits = 64;
->>>>>>> main
+
+struct WarpShadow;
 
 struct Warp {
   std::uint8_t* registers = nullptr;    // 64-byte aligned; b32 slots of 128 bytes, b64 slots of 256

@@ -174,20 +174,16 @@ struct Program : FrameLayout {
   std::uint32_t stack_bytes = 0;        // what calls may keep per thread
   std::uint32_t local_stack_bytes = 0;  // local memory of one thread, frames of callees included
   bool ordered = false;  // the result may depend on the order of blocks: one worker, in order
-<<<<<<< HEAD
-  std::vector<std::string> notes;            // instructions this device cannot execute
-  std::shared_ptr<const ShadowPlan> shadow;  // Watch::rounding only
-=======
   std::vector<std::int32_t> polling, storing;  // pcs, see polling.hpp
   std::vector<Passing> passing;                // of aligned barriers
   std::vector<std::int32_t> ends;              // pcs of joins that are the kernel's end
   std::vector<std::string> notes;              // instructions this device cannot execute
+  std::shared_ptr<const ShadowPlan> shadow;    // Watch::rounding only
 
   // The function whose instructions these ops are.
   [[nodiscard]] const ptx::Function& function_at(std::int32_t pc) const;
   // nullptr: an op that decode inserted.
   [[nodiscard]] const ptx::Instruction* instruction_of(const Op& op) const;
->>>>>>> main
 };
 
 }  // namespace cudaopt::sim
