@@ -1,5 +1,6 @@
 #include "sim/block_order.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,11 +23,19 @@ void mark_read(const Operand& operand, std::vector<bool>& read) {
   for (const Operand& element : operand.elements) mark_read(element, read);
 }
 
+// The type is not always the last modifier: atom.global.v2.f32.add.
+bool of_floats(const Instruction& instruction) {
+  const auto& words = instruction.modifiers;
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    return word.substr(0, 2) == "bf" || word.substr(0, 2) == "f1" || word.substr(0, 2) == "f3" ||
+           word.substr(0, 2) == "f6";
+  });
+}
+
 // The operation's name if any order of it leaves the same memory, else "".
 std::string commuting_operation(const Instruction& instruction) {
   static constexpr std::string_view kCommuting[] = {"add", "min", "max", "and", "or", "xor"};
-  const std::string_view type = instruction.type();
-  const bool is_float = type.find('f') != std::string_view::npos;
+  const bool is_float = of_floats(instruction);
   for (const std::string_view operation : kCommuting) {
     if (!instruction.has(operation)) continue;
     return is_float && operation == "add" ? "" : std::string(operation);
@@ -61,6 +70,7 @@ std::vector<bool> registers_read(const ptx::Function& function) {
 }
 
 bool result_is_used(const Instruction& atomic, const std::vector<bool>& read) {
+  if (atomic.operands.empty()) return false;
   const Operand& result = atomic.operands.front();
   if (result.kind == Operand::Kind::sink) return false;
   return result.kind != Operand::Kind::reg || read[static_cast<std::size_t>(result.reg)];
