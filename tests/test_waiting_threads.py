@@ -58,7 +58,7 @@ def answered(
             modules=[module(source, "k", options=["-std=c++17", "-lineinfo"], include=include)],
             buffers=[
                 {"name": "y", "bytes": 4 * words, "element_bytes": 4},
-                {"name": "state", "bytes": 8 * (grid + 1), "element_bytes": 4},
+                {"name": "state", "bytes": max(8 * (grid + 1), 4 * words), "element_bytes": 4},
             ],
         )
     )

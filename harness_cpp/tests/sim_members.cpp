@@ -138,3 +138,21 @@ TEST("a guarded warp barrier lets the other lanes go on") {
                                    "@!%p1 bar.warp.sync -1;\n" +
                                    store_word("%t")));
 }
+
+TEST("an instruction of the whole warp waits for lanes that come later, at its own place") {
+  // Long enough a way for the lower half that turns at random reach the matrix without it.
+  const std::string parts =
+      "mov.u32 %r4, 0;\nsetp.ge.u32 %p1, %t, 16;\n@%p1 bra MEET;\nL:\nadd.u32 %r4, %r4, 1;\n"
+      "setp.lt.u32 %p2, %r4, 300;\n@%p2 bra L;\nMEET:\n";
+  const std::string transpose = "movmatrix.sync.aligned.m8n8.trans.b16 %r3, %t;\n";
+  CHECK_WORDS(output(transpose + store_word("%r3")), output(parts + transpose + store_word("%r3")));
+}
+
+TEST("an instruction of the whole warp in one way of a branch is never complete") {
+  for (const char* end : {"", "bar.warp.sync -1;\n"}) {
+    const FaultDetail fault = fault_of(
+        kUpperHalfSkips + ".loc 1 6 1\nmovmatrix.sync.aligned.m8n8.trans.b16 %r3, %t;\nREST:\n" +
+        end + store_word("%r3"));
+    CHECK(FaultKind::absent_lane == fault.kind);
+  }
+}

@@ -105,7 +105,7 @@ struct Launch {
   PrintedText* printed = nullptr;
   std::vector<std::uint8_t> parameters;
   LaunchShadow* shadow = nullptr;  // of a program with one: sim/launch_shadow.hpp
-  LaunchWatch* watch = nullptr;  // only in launches with checks
+  LaunchWatch* watch = nullptr;    // only in launches with checks
 };
 
 // Allocations sit at multiples of the stride, so the nearest multiple names the allocation even for

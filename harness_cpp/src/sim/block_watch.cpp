@@ -61,6 +61,12 @@ void BlockWatch::begin() {
   m_local_written.assign(m_block.local_bytes * m_block.warps->size() * kLanes, false);
 }
 
+void BlockWatch::forget_local(std::uint64_t thread, std::uint32_t offset, std::uint32_t bytes) {
+  if (!m_launch.accesses()) return;
+  const auto first = static_cast<std::ptrdiff_t>(thread * m_block.local_bytes + offset);
+  std::fill_n(m_local_written.begin() + first, bytes, false);
+}
+
 void BlockWatch::finish() {
   if (!m_running) return;
   m_running = false;

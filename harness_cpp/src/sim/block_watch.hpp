@@ -39,6 +39,9 @@ class BlockWatch {
 
   void access(const WarpAccess& access);
 
+  // A call or alloca gives these bytes of a thread's local memory out anew.
+  void forget_local(std::uint64_t thread, std::uint32_t offset, std::uint32_t bytes);
+
   // Lanes of a warp did something together: a .sync instruction.
   void warp_met(const Warp& warp, std::uint32_t lanes);
   // bar.arrive; warps that wait are named when their barrier is released.

@@ -131,11 +131,10 @@ bool CheckFindings::is_speculated(std::int32_t pc) {
   const auto known = m_speculated.find(pc);
   if (known != m_speculated.end()) return known->second;
   const Op* op = op_at(pc);
-  const ptx::Function& function = *m_launch.program->function;
-  const bool speculated =
-      op != nullptr && op->instruction >= 0 &&
-      may_be_speculated(function, function.instructions[static_cast<std::size_t>(op->instruction)]);
-  return m_speculated[pc] = speculated;
+  if (op == nullptr || op->instruction < 0) return m_speculated[pc] = false;
+  const ptx::Function& function = m_launch.program->function_at(pc);
+  const auto& instruction = function.instructions[static_cast<std::size_t>(op->instruction)];
+  return m_speculated[pc] = may_be_speculated(function, instruction);
 }
 
 // Seen before, or one too many.

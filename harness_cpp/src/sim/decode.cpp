@@ -11,6 +11,7 @@
 #include "sim/call_graph.hpp"
 #include "sim/call_sites.hpp"
 #include "sim/calls.hpp"
+#include "sim/clock.hpp"
 #include "sim/control.hpp"
 #include "sim/entry_layout.hpp"
 #include "sim/fault.hpp"
@@ -321,9 +322,11 @@ class Decoder {
       if (!assign_source(instruction, *operands[next++], binding.src[k], k, op)) return false;
     }
     // An operand nobody reads belongs to a form that was taken for another. A cache policy directs
-    // what does not exist here, and instructions without effect read nothing.
+    // what does not exist here, and instructions without effect read nothing; nor is a clock a
+    // slot.
     const bool policy = instruction.has("L2::cache_hint");
-    return next == 0 || next + policy == operands.size();
+    const bool clock = reads_clock(op);
+    return next == 0 || next + policy + clock == operands.size();
   }
 
   [[nodiscard]] bool assign_wide(const Instruction& instruction, const Binding& binding, Op& op) {

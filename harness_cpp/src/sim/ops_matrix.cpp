@@ -85,7 +85,7 @@ std::int32_t multiply_add(Warp& warp, const Op& op, std::uint32_t mask) {
 }
 
 std::int32_t multiply_add_floats(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const WideOperands& wide = wide_operands(warp, op);
   const auto form = form_of<MatrixForm>(wide);
   const WideOperand* d = wide.operands.data();

@@ -16,9 +16,9 @@
 #include "sim/launch_watch.hpp"
 #include "sim/measure.hpp"
 #include "sim/module_image.hpp"
+#include "sim/printed_text.hpp"
 #include "sim/read_shadow.hpp"
 #include "sim/shadow_plan.hpp"
-#include "sim/printed_text.hpp"
 #include "sim/symbols.hpp"
 
 namespace cudaopt {

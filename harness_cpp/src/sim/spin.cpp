@@ -35,20 +35,21 @@ const FrameLayout& layout_of(const Warp& warp) {
   return *warp.launch->program;
 }
 
-// Registers and place of a warp.
+// Registers and place of a warp, of the call it is in: those of its callers stay as they are.
 struct State {
   explicit State(const Warp& warp) {
     const FrameLayout& layout = layout_of(warp);
     registers.assign(warp.registers, warp.registers + layout.register_bytes);
     predicates.assign(warp.predicates, warp.predicates + layout.predicates);
+    frame = warp.frame;
     pc = warp.pc;
     active = warp.active;
     splits = warp.split_count;
     carry = warp.carry;
   }
   [[nodiscard]] bool is_that_of(const Warp& warp) const {
-    return warp.pc == pc && warp.active == active && warp.split_count == splits &&
-           warp.carry == carry &&
+    return warp.frame == frame && warp.pc == pc && warp.active == active &&
+           warp.split_count == splits && warp.carry == carry &&
            std::memcmp(registers.data(), warp.registers, registers.size()) == 0 &&
            std::equal(predicates.begin(), predicates.end(), warp.predicates);
   }
@@ -56,6 +57,7 @@ struct State {
   std::vector<std::uint32_t> predicates;
   std::int32_t pc, splits;
   std::uint32_t active, carry;
+  const Frame* frame;
 };
 
 ptx::Space space_of(const ptx::Instruction& instruction) {
@@ -116,11 +118,10 @@ std::uint32_t lanes_executing(const Warp& warp, const Op& op) {
 bool step_idly(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
   const Program& program = *warp.launch->program;
   const Op& op = program.code[static_cast<std::size_t>(warp.pc)];
-  if (op.instruction >= 0) {
-    const ptx::Instruction& instruction = *program.instruction_of(op);
-    if (contains(program.storing, op.pc) || instruction.opcode == "call") return false;
-    if (instruction.opcode == "atom") {
-      const Words words(warp, op, instruction, lanes_executing(warp, op));
+  if (const ptx::Instruction* instruction = program.instruction_of(op)) {
+    if (contains(program.storing, op.pc) || instruction->opcode == "call") return false;
+    if (instruction->opcode == "atom") {
+      const Words words(warp, op, *instruction, lanes_executing(warp, op));
       run_slice(warp, program.code.data(), 1, executed);
       return words.are_unchanged();
     }

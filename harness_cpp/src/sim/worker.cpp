@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "sim/clock.hpp"
 #include "sim/fault.hpp"
 #include "sim/fixed_slots.hpp"
 #include "sim/paths.hpp"
@@ -62,6 +64,7 @@ Worker::Worker(Launch& launch, RunSlice run_slice)
   m_local = make_memory(std::uint64_t{program.local_stack_bytes} * warps * kLanes);
   m_warps.resize(warps);
   m_spins.resize(warps);
+  m_reads_clock = std::any_of(program.code.begin(), program.code.end(), reads_clock);
   make_warps();
   if (program.shadow != nullptr) {
     m_shadow = std::make_unique<WorkerShadow>(
@@ -158,12 +161,15 @@ bool Worker::give_turn(Warp& warp) {
   const std::uint32_t limit = std::min(m_turns.slice(), spin.longest_turn());
   const std::uint64_t inserted = m_block.inserted;
   spin.begin_turn(program, m_executed);
+  if (m_reads_clock) {
+    m_block.executed_before =
+        std::accumulate(m_executed.begin(), m_executed.end(), std::uint64_t{0});
+  }
   const std::uint32_t executed =
       m_block.tracer != nullptr ? run_traced(warp, limit)
                                 : m_run_slice(warp, program.code.data(), limit, m_executed.data());
   spin.end_turn(program, m_executed, executed);
   m_block.instructions += executed;
-  m_block.executed_before += executed;
   warp.instructions += executed;
   if (spin.spins()) m_block.spun += executed - (m_block.inserted - inserted);
   if (own_instructions(m_block) > m_launch.block_instructions || m_block.spun > kLongestWait) {
@@ -220,7 +226,6 @@ void Worker::finish() {
 }
 
 Counters Worker::take_counters() {
-  m_block.executed_before = 0;
   Counters counters = std::exchange(m_counters, {});
   const std::vector<Op>& code = m_launch.program->code;
   for (std::size_t pc = 0; pc < code.size(); ++pc) {

@@ -63,6 +63,7 @@ class Worker {
   std::vector<AddressPattern> m_patterns;
   std::vector<Warp> m_warps;
   std::vector<std::uint64_t> m_executed;  // by pc
+  bool m_reads_clock = false;
   Frames m_frames;
   Counters m_counters;
   Block m_block;
