@@ -220,7 +220,7 @@ def _dependence(
 
 def _bits_note(names: list[str]) -> str:
     listed = ", ".join(f"'{name}'" for name in names)
-    return f"bits of {listed} depend on the order of blocks and warps, within the tolerance"
+    return f"bits of {listed} depend on the order"
 
 
 def _difference(worst: Comparison) -> str:
