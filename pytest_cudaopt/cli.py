@@ -201,6 +201,7 @@ def _evaluate(
         samples=settings.samples,
         relative_error=settings.relative_error,
         sanitize_elements=settings.sanitize_elements,
+        rounding=True,
     )
     # References and value callables are user code, and may print.
     with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):

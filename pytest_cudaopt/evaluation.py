@@ -51,10 +51,10 @@ class Plan:
     """Which stages to run on which cases. Stages run in the chain's order and stop at the first failure.
 
     SANITIZE runs on those of `cases` whose arrays have at most `sanitize_elements` together, and always on
-    the smallest; MEASURE on those that declare `measure=True`. `warmup` and `samples` count launches; a
-    `relative_error` above 0 asks for more samples until the median's standard error is below that share.
-    With `stop_at_first` a stage stops at its first failing case, and the cases after it are missing from
-    the evaluation.
+    the smallest, with `rounding` also for the rounding errors of declared ones; MEASURE on those that declare
+    `measure=True`. `warmup` and `samples` count launches; a `relative_error` above 0 asks for more samples
+    until the median's standard error is below that share. With `stop_at_first` a stage stops at its first
+    failing case, and the cases after it are missing from the evaluation.
     """
 
     stages: tuple[Stage, ...]
@@ -66,6 +66,7 @@ class Plan:
     relative_error: float = 0.0
     stop_at_first: bool = False
     sanitize_elements: int = SANITIZE_ELEMENTS
+    rounding: bool = False
 
     @property
     def measured(self) -> tuple[Case, ...]:

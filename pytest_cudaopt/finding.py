@@ -120,8 +120,12 @@ class Finding:
 
     @property
     def mistake(self) -> object:
-        """What it shares with every other finding of the same mistake: kind, lines and array."""
-        return self.kind, frozenset(self.places) or self.message, self.buffer, self.space
+        """What it shares with every other finding of the same mistake: kind, lines and array.
+
+        Without a line or an array, only the message is left to tell mistakes apart.
+        """
+        where = frozenset(self.places) or (self.message if self.buffer is None else "")
+        return self.kind, where, self.buffer, self.space
 
     @classmethod
     def from_fault(cls, fault: Mapping[str, Any]) -> Finding:

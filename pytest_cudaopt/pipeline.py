@@ -162,7 +162,8 @@ class _Judge:
         for_sim = self._for_sim(compiled)
         if isinstance(for_sim, CompileFailure):
             return replace(checked, sanitized=Sanitized(skipped=for_sim.finding.message))
-        found = sanitize(prepared, self.candidate, for_sim, launch, self.device.on_sim, self.plan.budget)
+        sim, budget = self.device.on_sim, self.plan.budget
+        found = sanitize(prepared, self.candidate, for_sim, launch, sim, budget, rounding=self.plan.rounding)
         if not found.findings:
             return replace(checked, sanitized=found)
         if checked.status is CaseStatus.WRONG:

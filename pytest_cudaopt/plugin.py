@@ -119,10 +119,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         if isinstance(report, pytest.TestReport) and report.when == "call" and _has_row(report)
     ]
     if properties and config.get_verbosity() > -2:
-        _write_table(terminalreporter, properties)
+        _write_table(terminalreporter, properties, verbose=config.get_verbosity() > 0)
 
 
-def _write_table(reporter: pytest.TerminalReporter, properties: Iterable[Properties]) -> None:
+def _write_table(
+    reporter: pytest.TerminalReporter, properties: Iterable[Properties], *, verbose: bool
+) -> None:
     from pytest_cudaopt.table import Mood, device_lines, rows_from, table_lines, table_title
 
     markup = {
@@ -133,7 +135,7 @@ def _write_table(reporter: pytest.TerminalReporter, properties: Iterable[Propert
     }
     rows = rows_from(properties)
     reporter.write_sep("=", table_title(rows))
-    for line in (*device_lines(rows), *table_lines(rows)):
+    for line in (*device_lines(rows), *table_lines(rows, verbose=verbose)):
         for text, mood in line:
             reporter.write(text, **markup.get(mood, {}))
         reporter.write_line("")

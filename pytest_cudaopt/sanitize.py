@@ -19,6 +19,7 @@ from pytest_cudaopt.finding import Finding, FindingKind, distinct, most_severe_f
 from pytest_cudaopt.outputs import Outputs, output_files, read_changed, read_outputs
 from pytest_cudaopt.protocol import Checks, Load, Order, Read, Reload, Request, Reset, Step
 from pytest_cudaopt.sanitized import Sanitized
+from pytest_cudaopt.shadow_run import rounding_of
 from pytest_cudaopt.waivers import sort_out
 
 if TYPE_CHECKING:
@@ -55,12 +56,15 @@ def sanitize(
     launch: LaunchConfiguration,
     sim: Device,
     budget: Budget,
+    *,
+    rounding: bool = False,
 ) -> Sanitized:
     """Return what `sim` finds in one launch of the case, compiled for it, and what of that is waived.
 
     Every order starts from the same memory. Outputs that keep the contract in one order and not in another
     are a finding; bits that differ within it, as those of sums by atomics do, are a note. What is wrong in
-    every order is for the check to say. Raises ReferenceFault.
+    every order is for the check to say. With `rounding`, errors are split where nothing is found. Raises
+    ReferenceFault.
     """
     if launch.is_empty:
         return Sanitized(tuple(ORDERS))
@@ -79,7 +83,16 @@ def sanitize(
     dependent, notes = _dependence(prepared, candidate, outputs)
     if answer.fault is not None and not any(one.kind is answer.fault.kind for one in found):
         notes = (*notes, f"blocks rely on their order: {answer.fault.message}")
-    findings = most_severe_first([*distinct(found), *dependent])
+    seen = _without_waived(prepared, candidate, most_severe_first([*distinct(found), *dependent]), notes)
+    if not rounding or seen.findings:
+        return seen
+    errors, loss = rounding_of(prepared, compiled, launch, sim, budget)
+    return replace(seen, errors=errors, loss=loss)
+
+
+def _without_waived(
+    prepared: PreparedCase, candidate: Candidate, findings: tuple[Finding, ...], notes: tuple[str, ...]
+) -> Sanitized:
     waivers, source = prepared.kernel.waivers, prepared.kernel.source
     if not (findings and waivers):
         return Sanitized(tuple(ORDERS), findings, notes=notes)
@@ -207,7 +220,7 @@ def _dependence(
 
 def _bits_note(names: list[str]) -> str:
     listed = ", ".join(f"'{name}'" for name in names)
-    return f"bits of {listed} depend on the order of blocks and warps, within the tolerance"
+    return f"bits of {listed} depend on the order"
 
 
 def _difference(worst: Comparison) -> str:

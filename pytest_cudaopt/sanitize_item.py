@@ -13,6 +13,7 @@ from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.pipeline import checker
 from pytest_cudaopt.reasons import count
+from pytest_cudaopt.rounding_text import rounding_lines
 from pytest_cudaopt.sanitize_cases import drawn_cases, small_cases
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def sanitize_kernel(work: Work, session: KernelSession) -> Finished:
     settings, device, kernel = session.settings, session.device(), work.kernel
     candidate = kernel.start()
     stages, budget = (Stage.COMPILE, Stage.SANITIZE), Budget(timeout_s=settings.timeout_s)
-    check = checker(kernel, candidate, Plan(stages, (), budget=budget), device)
+    check = checker(kernel, candidate, Plan(stages, (), budget=budget, rounding=True), device)
     declared = small_cases(kernel, kernel.cases, settings.sanitize_elements)
     drawn = drawn_cases(kernel, candidate, DRAWN, settings.fuzz_seed)
     evaluations = [*map(check, declared), *_of_drawn(check, drawn)]
@@ -84,7 +85,8 @@ def _passed(row: Row, evaluations: Sequence[Evaluation], waivers: Sequence[Waive
     texts += dict.fromkeys(note for one in done for note in one.notes)
     used = {waived.waiver for one in done for waived in one.waived}
     doubts = tuple(f"{one} matches no finding" for one in waivers if one not in used)
-    return Finished(replace(row, note="; ".join(texts), doubts=doubts))
+    row = replace(row, note="; ".join(texts), doubts=doubts, rounding=rounding_lines(done))
+    return Finished(row)
 
 
 def _with_waived(row: Row, evaluations: Sequence[Evaluation]) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.rounding_error import ErrorSplit, RoundingLoss
 from pytest_cudaopt.waivers import Waived
 
 
@@ -13,7 +14,8 @@ class Sanitized:
     """The findings of one case, the most severe first; those that are waived stand apart.
 
     `orders` are those in which blocks and warps had their turns. `notes` are sentences about what is no
-    mistake. `skipped` says why the case could not be executed; then there is nothing else.
+    mistake. `skipped` says why the case could not be executed; then there is nothing else. `errors` split
+    that of each float output, where that was asked for, and `loss` is the instruction that lost most digits.
     """
 
     orders: tuple[str, ...] = ()
@@ -21,6 +23,8 @@ class Sanitized:
     waived: tuple[Waived, ...] = ()
     notes: tuple[str, ...] = ()
     skipped: str = ""
+    errors: tuple[ErrorSplit, ...] = ()
+    loss: RoundingLoss | None = None
 
     @property
     def is_done(self) -> bool:

@@ -11,7 +11,7 @@ from pytest_cudaopt.case_request import base_request, launch_step
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.contents import remove
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.errors import HarnessError
+from pytest_cudaopt.errors import HarnessError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.launch import LaunchConfiguration
@@ -98,6 +98,24 @@ def split_errors(prepared: PreparedCase, result: ShadowResult) -> tuple[ErrorSpl
         compared = None if unwritten is None else ~unwritten
         splits.append(split_error(name, result.outputs[name], shadow, expected.arrays[name], compared))
     return tuple(splits)
+
+
+def rounding_of(
+    prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, sim: Device, budget: Budget
+) -> tuple[tuple[ErrorSplit, ...], RoundingLoss | None]:
+    """Split the errors of a launch, and name the instruction that lost most digits; neither if nobody can.
+
+    Only of declared cases, whose reference runs in any case.
+    """
+    if prepared.case not in prepared.kernel.cases or not shadowed_outputs(prepared):
+        return (), None
+    try:
+        _ = prepared.expected
+    except ReferenceFault:
+        # For the check to say.
+        return (), None
+    result = run_with_shadow(prepared, compiled, launch, sim, budget)
+    return ((), None) if result.fault is not None else (split_errors(prepared, result), result.loss)
 
 
 def _shadow_files(prepared: PreparedCase, device: Device, request: Request) -> dict[str, tuple[Path, Path]]:

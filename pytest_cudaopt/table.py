@@ -55,7 +55,8 @@ class Row:
 
     `device_note` says how `auto` chose the device, `device_warning` that it passed over a GPU. Times are
     medians, for OPTIMIZE geometric means. `latency_text` says all there is to say of a measured one; `doubts`
-    are sentences about what makes it doubtful, `waived` about findings that are accepted. `touched_bytes` are
+    are sentences about what makes it doubtful, `waived` about findings that are accepted, `rounding` about
+    rounding errors, for whoever wants to see more. `touched_bytes` are
     those a launch reads or writes, where they were counted. `best` names the winner of a run if it is not the
     start, `gains` lists its cases.
     """
@@ -83,6 +84,7 @@ class Row:
     device_note: str = ""
     device_warning: str = ""
     waived: tuple[str, ...] = ()
+    rounding: tuple[str, ...] = ()
     touched_bytes: int | None = None
 
     def properties(self) -> list[tuple[str, str | int | float]]:
@@ -142,7 +144,10 @@ def _row(properties: Properties) -> Row:
         "stage": RowStage(found["stage"]),
         "kind": LatencyKind(found["kind"]) if "kind" in found else None,
         "mode": SamplingMode(found["mode"]) if "mode" in found else None,
-        **{many: tuple(v for name, v in properties if name == many) for many in ("doubts", "waived")},
+        **{
+            many: tuple(v for name, v in properties if name == many)
+            for many in ("doubts", "waived", "rounding")
+        },
     }
     return Row(**{**found, **read})
 
@@ -184,8 +189,10 @@ def device_lines(rows: Sequence[Row]) -> list[Line]:
     ]
 
 
-def table_lines(rows: Sequence[Row]) -> list[Line]:
-    """Lay out one block per kernel, one line per case, in the order of the rows."""
+def table_lines(rows: Sequence[Row], *, verbose: bool = False) -> list[Line]:
+    """Lay out one block per kernel, one line per case, in the order of the rows; rounding if `verbose`."""
+    if not verbose:
+        rows = [replace(row, rounding=()) for row in rows]
     lines: list[Line] = []
     devices = {row.device for row in rows if row.device}
     case_width = max((len(row.case) for row in rows), default=0)
@@ -215,7 +222,7 @@ def _case_lines(rows: Sequence[Row], case_width: int, status_width: int) -> list
     # The worse status of check and latency is the one to see.
     shown = next((row for row in rows if row.status != "passed"), rows[0])
     texts = next((texts for row in rows if (texts := _latency_texts(row))), [])
-    texts = [*texts, *(text for row in rows for text in row.waived)]
+    texts = [*texts, *(text for row in rows for text in (*row.waived, *row.rounding))]
     first = (
         (f"  {shown.case:<{case_width}}  ", Mood.PLAIN),
         (f"{shown.status:<{status_width}}" if texts else shown.status, _mood(shown.status)),

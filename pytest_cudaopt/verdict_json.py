@@ -20,6 +20,7 @@ from pytest_cudaopt.evaluation import (
     Status,
 )
 from pytest_cudaopt.report import Failure
+from pytest_cudaopt.rounding_error import ErrorSplit, RoundingLoss
 from pytest_cudaopt.sanitized import Sanitized
 
 SCHEMA = 1
@@ -144,6 +145,28 @@ def _sanitized(found: Sanitized) -> Json:
         "waived": len(found.waived),
         "notes": list(found.notes),
         "skipped": found.skipped or None,
+        "rounding": [_split(split) for split in found.errors],
+        "most_digits_lost": None if found.loss is None else _loss(found.loss),
+    }
+
+
+def _split(split: ErrorSplit) -> Json:
+    return {
+        "output": split.output,
+        "rounding_error": _number(split.relative_rounding),
+        "logic_error": _number(split.relative_logic),
+        "undecided": split.undecided,
+    }
+
+
+def _loss(loss: RoundingLoss) -> Json:
+    return {
+        "file": loss.file,
+        "line": loss.line,
+        "instruction": loss.instruction,
+        "mean_growth": _number(loss.mean_growth),
+        "value": _number(loss.value),
+        "shadow": _number(loss.shadow),
     }
 
 

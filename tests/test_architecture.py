@@ -118,6 +118,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "report",
         "finding_text",
         "comparison_text",
+        "rounding_text",
         "excerpts",
         "plots",
         "table",

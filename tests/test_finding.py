@@ -113,6 +113,12 @@ def test_without_a_line_the_message_tells_mistakes_apart() -> None:
     assert distinct([one, replace(one, message="another"), one]) == [one, replace(one, message="another")]
 
 
+def test_what_depends_on_the_order_is_one_mistake_for_each_output() -> None:
+    one = Finding(FindingKind.ORDER_DEPENDENT, "3 of 51 elements differ", file="sum.cu", buffer="y")
+    assert len(distinct([one, replace(one, message="7 of 99 elements differ")])) == 1
+    assert len(distinct([one, replace(one, buffer="z")])) == 2
+
+
 def test_what_ended_the_launch_comes_before_what_was_seen() -> None:
     kinds = [FindingKind.ORDER_DEPENDENT, FindingKind.UNINITIALIZED_READ, FindingKind.TRAP, FindingKind.RACE]
     ordered = most_severe_first(Finding(kind, "") for kind in kinds)

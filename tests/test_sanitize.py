@@ -20,6 +20,8 @@ from pytest_cudaopt.evaluation import CaseStatus, Evaluation, Plan, Stage, Statu
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.protocol import Checks, Launch, Order
+from pytest_cudaopt.rounding_error import ErrorSplit
+from pytest_cudaopt.sanitized import Sanitized
 
 STAGES = (Stage.COMPILE, Stage.CHECK, Stage.SANITIZE)
 RACE = Finding(FindingKind.RACE, "made up: a race", file="axpy.cu", line=6, buffer="y", space="global")
@@ -221,7 +223,7 @@ def test_several_right_answers_may_depend_on_the_order(tmp_path: Path, sim: Devi
 
     evaluation = judge(last, sim)
     assert evaluation.accepted
-    assert notes(evaluation) == ("bits of 'y' depend on the order of blocks and warps, within the tolerance",)
+    assert notes(evaluation) == ("bits of 'y' depend on the order",)
 
 
 def notes(evaluation: Evaluation) -> tuple[str, ...]:
@@ -240,7 +242,7 @@ def test_sums_by_atomics_differ_by_bits_which_is_a_note(tmp_path: Path, sim: Dev
 
     evaluation = judge(add, sim)
     assert evaluation.accepted
-    assert notes(evaluation) == ("bits of 'y' depend on the order of blocks and warps, within the tolerance",)
+    assert notes(evaluation) == ("bits of 'y' depend on the order",)
 
 
 def test_a_launch_of_nothing_has_no_findings(tmp_path: Path, sim: Device) -> None:
@@ -343,3 +345,41 @@ def test_on_a_gpu_sim_is_asked_with_line_tables(tmp_path: Path, sim: Device) -> 
     ]
     assert set(compiled) <= {True, False}
     assert len(compiled) <= 2
+
+
+def rounding(judged: Kernel, device: Device) -> tuple[ErrorSplit, ...]:
+    evaluation = judge(judged, device, rounding=True)
+    assert evaluation.accepted
+    sanitized = evaluation.outcomes[0].sanitized
+    assert sanitized is not None
+    return sanitized.errors
+
+
+def test_the_error_of_an_output_is_split_where_that_is_asked_for(tmp_path: Path, sim: Device) -> None:
+    (split,) = rounding(axpy(tmp_path, cases=[case(n=100)]), sim)
+    assert split.output == "y"
+    assert 0 < split.relative_rounding < 1e-6
+    assert split.relative_logic < 1e-12
+    assert judge(axpy(tmp_path, cases=[case(n=100)]), sim).outcomes[0].sanitized == Sanitized(
+        ("forward", "reverse", "random")
+    )
+
+
+def test_a_mistake_that_the_tolerance_hides_is_a_logic_error(tmp_path: Path, sim: Device) -> None:
+    (split,) = rounding(axpy(tmp_path, ("+ 1.0f", "+ 1.0001f"), cases=[case(n=100)], rtol=1e-2), sim)
+    assert split.relative_logic > 1e-5
+    assert split.relative_rounding < 1e-6
+
+
+def test_outputs_of_integers_have_no_rounding(tmp_path: Path, sim: Device) -> None:
+    file = tmp_path / "count.cu"
+    file.write_text(
+        "// @launch grid=(1) block=(32)\n"
+        'extern "C" __global__ void count(int* y, int n) { if (threadIdx.x == 0) y[0] = n; }\n'
+    )
+
+    @kernel(str(file), cases=[case(n=8)])
+    def count(y=Out(i32, 1), n=i32):
+        y[...] = n
+
+    assert rounding(count, sim) == ()

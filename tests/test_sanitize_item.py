@@ -107,6 +107,17 @@ def test_a_real_race_is_found_where_every_check_passes(project: Any) -> None:
     result.stdout.fnmatch_lines(["RACE: kernel 'scale' *", "  >    5 | *", "  >    7 | *"])
 
 
+def test_rounding_is_told_to_whoever_wants_to_see_more(project: Any) -> None:
+    project.edit("scale.cu", "2.0f * x[i]", "2.0002f * x[i]")
+    project.edit("test_scale.py", "cases=", "rtol=1e-3, cases=")
+    quiet, verbose = project.run("-k", "sanitize"), project.run("-v", "-k", "sanitize")
+
+    verbose.stdout.fnmatch_lines(
+        ["  sanitize  passed  5 cases*", "*y: rounding error *e-0*, logic error 0.0001 of *"]
+    )
+    assert "rounding error" not in quiet.stdout.str()
+
+
 def test_several_findings_are_all_shown_the_most_severe_first(project: Any, alter: Any) -> None:
     alter(showing(UNWRITTEN, RACE))
     result = project.run("-k", "sanitize")
