@@ -114,6 +114,7 @@ void BlockWatch::copy_started(const Warp& warp, std::uint32_t lane, std::uint32_
   if (!m_launch.accesses()) return;
   const Stamp started =
       stamp::of_warp(m_launch.now(), pc, Strength::plain, warp.index) | stamp::of_lanes(lane, lane);
+  if (m_copies.empty()) m_copies.resize(m_block.warps->size() * kLanes);
   m_copies[warp.index * kLanes + lane].push_back({address, bytes, pc, started});
   // No thread is the one of lane and other lane: not even its own may touch the bytes.
   const Stamp stamp =
