@@ -92,6 +92,31 @@ TEST("bits that somebody else wrote have no shadow") {
   CHECK_EQUAL(kNone, int{stale.states[3]});
 }
 
+TEST("what lanes shuffle from different places is undecided, its value right") {
+  ShadowedKernel kernel(
+      "mul.f32 %f2, %f1, 0f3DCCCCCD;\nmov.b32 %r3, %f2;\nsetp.lt.u32 %p1, %t, 16;\n@%p1 bra LOW;\n"
+      "shfl.sync.bfly.b32 %r4, %r3, 16, 31, 0xffffffff;\nbra MEET;\n"
+      "LOW:\nshfl.sync.bfly.b32 %r4, %r3, 16, 31, 0xffffffff;\n"
+      "MEET:\nmov.b32 %f3, %r4;\nst.global.f32 [%rd2], %f3;\n",
+      kInputs);
+  kernel.run();
+  for (std::size_t i = 0; i < 32; ++i) {
+    CHECK_EQUAL(static_cast<float>(value_at(kInputs, i ^ 16u)) * 0.1f,
+                static_cast<float>(value_at(kernel.y, i)));
+    CHECK_EQUAL(kUndecided, int{kernel.shadow.states[i]} & kUndecided);
+  }
+}
+
+TEST("other shuffles of other lanes are no part of one shuffle, shadow or not") {
+  ShadowedKernel kernel(
+      "mov.b32 %r3, %f1;\nsetp.lt.u32 %p1, %t, 16;\n@%p1 bra LOW;\n"
+      "shfl.sync.bfly.b32 %r4, %r3, 16, 31, 0xffffffff;\nbra MEET;\n"
+      "LOW:\nshfl.sync.down.b32 %r4, %r3, 16, 31, 0xffffffff;\n"
+      "MEET:\nmov.b32 %f3, %r4;\nst.global.f32 [%rd2], %f3;\n",
+      kInputs);
+  CHECK_THROWS(Fault, kernel.run());
+}
+
 TEST("a shadow goes through shared memory shuffles and packing") {
   ShadowedKernel kernel(
       "mul.f32 %f2, %f1, 0f3DCCCCCD;\nmul.lo.u32 %r1, %t, 4;\nmov.u32 %r2, tile;\n"

@@ -3,6 +3,7 @@
 #include "sim/block.hpp"
 #include "sim/frames.hpp"
 #include "sim/members.hpp"
+#include "sim/shadow.hpp"
 
 namespace cudaopt::sim {
 namespace {
@@ -82,6 +83,23 @@ Op gathered_op(const Op& op) {
   return together;
 }
 
+// Gathered registers have no shadows beside them: the values alone are computed.
+void leave_shadows_out(const Warp& warp, const Op& op, Op& together) {
+  if (warp.shadow == nullptr) return;
+  const ShadowOp& how = shadow_of(warp, op);
+  if (how.value_full == nullptr) return;
+  together.full = how.value_full;
+  together.masked = how.value_masked;
+}
+
+// Nobody followed what float64 would have made of the results: they are exempt from its checks.
+void doubt_results(Warp& warp, const Split& split) {
+  if (warp.shadow == nullptr) return;
+  for (const std::int32_t taint : shadow_of(warp, op_of(warp, split)).dst_taints) {
+    if (taint != kNoTaint) warp.shadow->taints[taint].undecided |= split.mask;
+  }
+}
+
 void execute(Warp& warp, const Op& op, std::uint32_t lanes) {
   (lanes == kAllLanes ? op.full : op.masked)(warp, op, lanes);
 }
@@ -100,9 +118,13 @@ void execute_gathered(Warp& warp, const JointPaths& paths) {
   place.block = warp.block;
   place.launch = warp.launch;
   place.counters = warp.counters;
-  execute(place, gathered_op(op_of(warp, warp.splits[paths.index[0]])), paths.lanes);
+  const Op& first = op_of(warp, warp.splits[paths.index[0]]);
+  Op together = gathered_op(first);
+  leave_shadows_out(warp, first, together);
+  execute(place, together, paths.lanes);
   for (std::size_t k = 0; k < paths.count; ++k) {
     scatter(gathered, warp, warp.splits[paths.index[k]]);
+    doubt_results(warp, warp.splits[paths.index[k]]);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "sim/frames.hpp"
 #include "sim/joint_execution.hpp"
 #include "sim/paths.hpp"
+#include "sim/shadow.hpp"
 #include "sim/whole_warp.hpp"
 
 namespace cudaopt::sim {
@@ -87,11 +88,18 @@ void park(Warp& warp, const Op& op, std::uint32_t group, Wait wait) {
   warp.parked |= group;
 }
 
+// What computes the values: handlers that follow a shadow are the same for many instructions.
+Handler value_handler(const Warp& warp, const Op& op) {
+  if (warp.shadow == nullptr) return op.masked;
+  const ShadowOp& how = shadow_of(warp, op);
+  return how.value_masked == nullptr ? op.masked : how.value_masked;
+}
+
 bool is_same_instruction(const Warp& warp, const Split& a, const Split& b) {
   if (a.wait != b.wait) return false;
   if (a.wait == Wait::whole_warp) return a.pc == b.pc;
   const Op &one = op_of(warp, a), &other = op_of(warp, b);
-  return one.masked == other.masked && one.aux == other.aux;
+  return value_handler(warp, one) == value_handler(warp, other) && one.aux == other.aux;
 }
 
 // Splits that wait at the same instruction for the same lanes.

@@ -1,5 +1,6 @@
 // Shadows that change their place: mov, packing and unpacking, selp, shuffles; and instructions of
 // which only it matters what their results depend on.
+#include "sim/members.hpp"
 #include "sim/shadow_lanes.hpp"
 #include "sim/shadow_rules.hpp"
 
@@ -59,16 +60,26 @@ std::int32_t select(Warp& warp, const Op& op, std::uint32_t mask) {
   return next;
 }
 
+// Whether the lanes will wait for others they name, as the instruction finds out for itself.
+bool waits_for_members(const Warp& warp, const Op& op, std::uint32_t mask) {
+  const int source = member_source(op);
+  if (source < 0) return false;
+  std::uint32_t members[kLanes];
+  std::memcpy(members, warp.registers + op.src[static_cast<std::size_t>(source)], sizeof members);
+  return !all_members_here(warp, op, mask, members);
+}
+
 // Which lane each lane reads: the shuffle itself says so when it moves lane numbers. What comes
 // from no lane is no lane's number.
 std::int32_t shuffle(Warp& warp, const Op& op, std::uint32_t mask) {
   const ShadowOp& how = shadow_of(warp, op);
   follow_guard(warp, how);
+  // Those who wait come back here, or are executed together with lanes of other places.
+  if (waits_for_members(warp, op, mask)) return execute(warp, op, how, mask);
   Op probe = op;
   probe.src[0] = how.lane_numbers;
   probe.dst = {how.scratch, -1, -1, -1};
-  const std::int32_t after = execute(warp, probe, how, mask);
-  if (after != op.pc + 1) return after;  // some lanes wait for others: they will be here again
+  (void)execute(warp, probe, how, mask);
   std::uint32_t from[kLanes];
   std::memcpy(from, lanes<std::uint32_t>(warp, how.scratch), sizeof from);
   Taint sources = taint(warp, how.src_taints[0]), fresh;
