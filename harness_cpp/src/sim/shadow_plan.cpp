@@ -53,8 +53,8 @@ class Planner {
   explicit Planner(Program& program)
       : m_program(program),
         m_function(*program.function),
-        m_rules(describe_all(m_function)),
-        m_operands(place_all(m_function)),
+        m_rules(describe_all(program)),
+        m_operands(place_all(program)),
         m_formats(m_function, m_rules, m_operands),
         m_depends(m_function.registers.size(), false) {
     find_constants();
@@ -81,18 +81,31 @@ class Planner {
   }
 
  private:
-  static std::vector<DescribedRule> describe_all(const ptx::Function& function) {
-    std::vector<DescribedRule> rules;
-    for (const Instruction& instruction : function.instructions)
-      rules.push_back(describe_rule(function, instruction));
+  // What cannot be executed has no rule: its operands may not be those its name promises.
+  static std::vector<DescribedRule> describe_all(const Program& program) {
+    const std::vector<Instruction>& instructions = program.function->instructions;
+    std::vector<DescribedRule> rules(instructions.size());
+    for (const std::size_t i : executable(program))
+      rules[i] = describe_rule(*program.function, instructions[i]);
     return rules;
   }
 
-  static std::vector<PlacedOperands> place_all(const ptx::Function& function) {
-    std::vector<PlacedOperands> operands;
-    for (const Instruction& instruction : function.instructions)
-      operands.push_back(place(instruction));
+  static std::vector<PlacedOperands> place_all(const Program& program) {
+    const std::vector<Instruction>& instructions = program.function->instructions;
+    std::vector<PlacedOperands> operands(instructions.size());
+    for (const std::size_t i : executable(program)) operands[i] = place(instructions[i]);
     return operands;
+  }
+
+  // Indices of the kernel's own instructions.
+  static std::vector<std::size_t> executable(const Program& program) {
+    std::vector<std::size_t> indices;
+    for (const Op& op : program.code) {
+      const bool own = &program.function_at(op.pc) == program.function;
+      if (op.instruction >= 0 && op.full != raise_unsupported && own)
+        indices.push_back(static_cast<std::size_t>(op.instruction));
+    }
+    return indices;
   }
 
   // Registers that one mov of an immediate defines.
