@@ -123,6 +123,7 @@ def _qualified() -> list[Form]:
     """Scopes and orders change nothing here."""
     update = wrapped("u32", lambda old, b: old + b)
     names = ("atom.relaxed.gpu.global.add.u32", "atom.acq_rel.sys.global.add.u32", "atom.global.cta.add.u32")
+    names += ("atom.global.sys.add.u32", "atom.global.gpu.add.u32", "red.relaxed.gpu.global.add.u32")
     return [atomic_form(name, "u32", "global", update, mixtures("u32", "u32")) for name in names]
 
 

@@ -14,12 +14,19 @@ from pathlib import Path
 import forms_atomic
 import forms_bits
 import forms_compare
+import forms_control
 import forms_convert
 import forms_float
+import forms_float_pairs
 import forms_fp8
 import forms_half
 import forms_integer
+import forms_masks
+import forms_memory
+import forms_move
+import forms_pack
 import forms_special
+import forms_video
 import forms_warp
 import numpy as np
 import pytest
@@ -33,7 +40,14 @@ FORMS = [
     *forms_special.FORMS,
     *forms_half.FORMS,
     *forms_compare.FORMS,
+    *forms_control.FORMS,
     *forms_convert.FORMS,
+    *forms_float_pairs.FORMS,
+    *forms_masks.FORMS,
+    *forms_memory.FORMS,
+    *forms_move.FORMS,
+    *forms_pack.FORMS,
+    *forms_video.FORMS,
     *forms_fp8.FORMS,
     *forms_atomic.FORMS,
     *forms_warp.FORMS,

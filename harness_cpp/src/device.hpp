@@ -120,6 +120,8 @@ struct Diagnostic {
   std::string severity, text;
 };
 
+struct Finding;
+
 struct FaultDetail {
   FaultKind kind = FaultKind::launch_error;
   std::string message;
@@ -134,6 +136,7 @@ struct FaultDetail {
   std::optional<Dim3> block, thread;  // indices, not extents
   std::vector<Diagnostic> diagnostics;
   bool ends_process = false;  // the device cannot be used any more by this process
+  std::shared_ptr<const std::vector<Finding>> findings;  // of the launch it ended, if any
 };
 
 class Fault : public std::runtime_error {

@@ -112,6 +112,11 @@ TEST("instructions carry text, guard and the location before them") {
   CHECK_EQUAL(7u, module.locations.at(instructions[1].location).line);
 }
 
+TEST("only a predicate can guard an instruction") {
+  CHECK_THROWS(ParseError, kernel(".reg .b32 %r<2>;\n@%r1 exit;"));
+  CHECK_THROWS(ParseError, kernel("@%undeclared exit;"));
+}
+
 TEST("shared and local variables belong to the function") {
   const Module module =
       kernel(".shared .align 4 .b8 s[128]; .local .align 16 .b8 __local_depot0[16]; ret;");

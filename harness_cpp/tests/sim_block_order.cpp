@@ -10,7 +10,7 @@ namespace {
 bool needs_order(const std::string& body) {
   const ptx::Module module =
       ptx::parse(Kernel::module_text(1, body, ".shared .align 4 .b8 s[128];"));
-  return sim::depends_on_block_order(module.functions.front());
+  return sim::depends_on_block_order({&module.functions.front()});
 }
 
 }  // namespace

@@ -54,12 +54,18 @@ TEST("blocks of a cooperative launch may wait for each other") {
   }
 }
 
-TEST("blocks of a plain launch do not run side by side") {
-  SimOptions options = Kernel::one_thread();
-  options.block_instructions = 10000;
-  Kernel kernel = grid_sync(options);
-  kernel.buffer("y", Words(2)).buffer("z", Words(2)).buffer("count", Words(1));
-  CHECK(FaultKind::timeout == kernel.fault(1, 2).kind);
+TEST("blocks of a plain launch may wait for each other as far as they run at once") {
+  constexpr std::uint32_t kSharedBytes = 200000;  // one block per multiprocessor
+  Kernel kernel = grid_sync();
+  kernel.buffer("y", Words(133)).buffer("z", Words(133)).buffer("count", Words(1));
+  CHECK_EQUAL(132u, kernel.run(1, 132, kSharedBytes).blocks);
+  CHECK_EQUAL(1u, kernel.read("z")[131]);
+  Kernel larger = grid_sync();
+  larger.buffer("y", Words(133)).buffer("z", Words(133)).buffer("count", Words(1));
+  const FaultDetail fault = larger.fault(1, 133, kSharedBytes);
+  CHECK(FaultKind::no_progress == fault.kind);
+  CHECK(says(fault, "132 threads go round"));
+  CHECK(says(fault, "132 of 133 blocks run, as many as the GPU holds at once"));
 }
 
 TEST("a cooperative grid larger than the GPU holds is refused with the numbers") {

@@ -39,7 +39,7 @@ Measurement measure_launch(Launch& launch, RunSlice run_slice, const model::Devi
                            model::LaunchShape shape, unsigned threads) {
   shape.arrays = footprints(launch);
   const model::TraceSettings settings = model::trace_settings(table, shape);
-  const TimedCode code = timed_code(*launch.program->function, launch.program->code);
+  const TimedCode code = timed_code(*launch.program);
   const auto warps = static_cast<std::uint32_t>((launch.block.count() + kLanes - 1) / kLanes);
   const std::vector<std::uint64_t> sample = sampled_blocks(launch.grid.count(), warps);
   std::vector<model::BlockTrace> traces(sample.size());

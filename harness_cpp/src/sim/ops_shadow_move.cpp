@@ -1,5 +1,6 @@
 // Shadows that change their place: mov, packing and unpacking, selp, shuffles; and instructions of
 // which only it matters what their results depend on.
+#include "sim/members.hpp"
 #include "sim/shadow_lanes.hpp"
 #include "sim/shadow_rules.hpp"
 
@@ -59,11 +60,28 @@ std::int32_t select(Warp& warp, const Op& op, std::uint32_t mask) {
   return next;
 }
 
+// Warp-wide instructions are executed by whoever comes last, for lanes that may stand elsewhere,
+// then on registers gathered for it that have no shadow. What those lanes get is undecided.
+bool executes_later(Warp& warp, const Op& op, const ShadowOp& how, std::uint32_t mask) {
+  if (!how.joins_members) return false;
+  const auto* members =
+      lanes<std::uint32_t>(warp, op.src[static_cast<std::size_t>(member_source(op))]);
+  if (all_members_here(warp, op, mask, members)) return false;
+  write_taints(warp, how, {kAllLanes, kAllLanes}, mask);
+  return true;
+}
+
+const ShadowOp& shadow_of_gathered(const Warp& warp, const Op& op) {
+  return warp.launch->program->shadow->ops[static_cast<std::size_t>(op.pc)];
+}
+
 // Which lane each lane reads: the shuffle itself says so when it moves lane numbers. What comes
 // from no lane is no lane's number.
 std::int32_t shuffle(Warp& warp, const Op& op, std::uint32_t mask) {
-  const ShadowOp& how = shadow_of(warp, op);
+  const ShadowOp& how = shadow_of_gathered(warp, op);
+  if (warp.shadow == nullptr) return execute(warp, op, how, mask);
   follow_guard(warp, how);
+  if (executes_later(warp, op, how, mask)) return execute(warp, op, how, mask);
   Op probe = op;
   probe.src[0] = how.lane_numbers;
   probe.dst = {how.scratch, -1, -1, -1};
@@ -104,8 +122,10 @@ std::int32_t branch(Warp& warp, const Op& op, std::uint32_t mask) {
 
 // Every lane's result may depend on every lane's operand.
 std::int32_t across(Warp& warp, const Op& op, std::uint32_t mask) {
-  const ShadowOp& how = shadow_of(warp, op);
+  const ShadowOp& how = shadow_of_gathered(warp, op);
+  if (warp.shadow == nullptr) return execute(warp, op, how, mask);
   follow_guard(warp, how);
+  if (executes_later(warp, op, how, mask)) return execute(warp, op, how, mask);
   const Taint all = source_taints(warp, how);
   const bool undecided = ((all.undecided | warp.shadow->undecided) & mask) != 0;
   const std::int32_t next = execute(warp, op, how, mask);

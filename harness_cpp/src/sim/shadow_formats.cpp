@@ -123,6 +123,11 @@ void ShadowFormats::read(const DescribedRule& rule, const PlacedOperands& operan
   } else {
     use_as_integers(sources);
   }
+  if (rule.opaque) {
+    for (const Operand* operand : results) {
+      if (const std::int32_t reg = register_of(operand); reg >= 0) of(reg).mixed = true;
+    }
+  }
   if (rule.to.format == Number::none) return use_as_integers(results);
   name_all(results, rule.to);
   if (rule.rule != ShadowRule::other && rule.rule != ShadowRule::compare) carry(results);

@@ -71,7 +71,10 @@ class Planner {
     plan->taints = static_cast<std::uint32_t>(taint_of_predicate(0)) + m_program.predicates;
     plan->ops.resize(m_program.code.size());
     for (const Op& op : m_program.code) {
-      if (op.instruction >= 0 && op.full != raise_unsupported)
+      // Functions that are called have registers of their own, without a shadow: it begins anew
+      // from what they return.
+      const bool called = &m_program.function_at(op.pc) != &m_function;
+      if (op.instruction >= 0 && op.full != raise_unsupported && !called)
         plan->ops[static_cast<std::size_t>(op.pc)] = plan_op(op);
     }
     return plan;
@@ -288,6 +291,7 @@ class Planner {
     how.saturate = rule.saturate;
     how.relu = rule.relu;
     how.on_purpose = rule.on_purpose;
+    how.joins_members = rule.joins_members;
     how.integer = rule.integer;
     how.space = rule.space;
     how.elements = rule.elements;

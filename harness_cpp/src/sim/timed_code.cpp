@@ -68,8 +68,8 @@ Kind kind_of(const Instruction& instruction) {
 std::uint8_t slots_of(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   const std::string_view type = instruction.type();
-  if (is_one_of(opcode, {"mov", "cvta"})) return 0;  // renamed away, or an operand
-  if (opcode == "ld" && access_space(instruction) == Space::param) return 0;
+  if (is_one_of(opcode, {"mov", "cvta"})) return 0;         // renamed away, or an operand
+  if (access_space(instruction) == Space::param) return 0;  // constants, or registers of a call
   const bool approximate = instruction.has("approx");
   const bool is_float = !type.empty() && (type[0] == 'f' || type[0] == 'b');
   if (is_one_of(opcode, {"div", "rem"})) {
@@ -245,6 +245,32 @@ TimedCode timed_code(const ptx::Function& function, const std::vector<Op>& ops) 
   mark_predicated(function, ops, code);
   mark_merged(function, ops, code);
   return code;
+}
+
+TimedCode timed_code(const Program& program) {
+  if (program.routines.empty()) return timed_code(*program.function, program.code);
+  TimedCode all;
+  const auto count = static_cast<std::int32_t>(program.code.size());
+  std::vector<std::int32_t> begins{0};
+  for (const Routine& routine : program.routines) begins.push_back(routine.first_pc);
+  begins.push_back(count);
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+    std::vector<Op> ops(program.code.begin() + begins[i], program.code.begin() + begins[i + 1]);
+    for (Op& op : ops) {
+      op.pc -= begins[i];
+      if (op.target >= 0) op.target -= begins[i];
+    }
+    TimedCode own = timed_code(program.function_at(begins[i]), ops);
+    const auto first_register = static_cast<std::int32_t>(all.registers);
+    for (TimedOp& timed : own.ops) {
+      for (std::int32_t& index : timed.written) index += index >= 0 ? first_register : 0;
+      for (std::int32_t& index : timed.read) index += index >= 0 ? first_register : 0;
+      timed.leader += timed.leader >= 0 ? begins[i] : 0;
+    }
+    all.ops.insert(all.ops.end(), own.ops.begin(), own.ops.end());
+    all.registers += own.registers;
+  }
+  return all;
 }
 
 }  // namespace cudaopt::sim

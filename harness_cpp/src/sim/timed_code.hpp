@@ -8,6 +8,7 @@
 
 #include "ptx/module.hpp"
 #include "sim/machine.hpp"
+#include "sim/program.hpp"
 
 namespace cudaopt::sim {
 
@@ -30,6 +31,10 @@ struct TimedCode {
   std::size_t registers = 0;
 };
 
+// Of one function whose code these ops are, from pc 0 on.
 [[nodiscard]] TimedCode timed_code(const ptx::Function& function, const std::vector<Op>& ops);
+
+// Of a kernel and all it calls. Registers are a function's own, whoever called it.
+[[nodiscard]] TimedCode timed_code(const Program& program);
 
 }  // namespace cudaopt::sim

@@ -10,8 +10,13 @@
 
 #include "device.hpp"
 #include "sim/block.hpp"
+#include "sim/block_watch.hpp"
+#include "sim/frames.hpp"
 #include "sim/launch_shadow.hpp"
 #include "sim/ops.hpp"
+#include "sim/spin.hpp"
+#include "sim/standstill.hpp"
+#include "sim/turns.hpp"
 
 namespace cudaopt::sim {
 
@@ -29,6 +34,9 @@ class Worker {
   void begin(std::uint64_t block, BlockTracer* tracer = nullptr);
   [[nodiscard]] bool advance();
   void finish();
+  // In its last turn, every warp that ran only looked whether it may go on.
+  [[nodiscard]] bool waits() const { return m_waits; }
+  [[nodiscard]] bool add_to(Standstill& standstill);
 
   // What the blocks run since the last call add up to.
   [[nodiscard]] Counters take_counters();
@@ -43,7 +51,8 @@ class Worker {
 
   void make_warps();
   void begin_warp(Warp& warp);
-  [[nodiscard]] std::uint32_t run_traced(Warp& warp);
+  void give_turn(Warp& warp);
+  [[nodiscard]] std::uint32_t run_traced(Warp& warp, std::uint32_t limit);
 
   Launch& m_launch;
   RunSlice m_run_slice;
@@ -53,9 +62,14 @@ class Worker {
   std::vector<AddressPattern> m_patterns;
   std::vector<Warp> m_warps;
   std::vector<std::uint64_t> m_executed;  // by pc
+  Frames m_frames;
   Counters m_counters;
   Block m_block;
   std::unique_ptr<WorkerShadow> m_shadow;  // of a program with one
+  Turns m_turns;
+  std::vector<SpinWatch> m_spins;  // by warp
+  bool m_waits = false;
+  std::unique_ptr<BlockWatch> m_watch;  // only in launches with checks
 };
 
 }  // namespace cudaopt::sim
