@@ -34,6 +34,7 @@ def answer_of(
     shared_bytes: int = 0,
     isa: str = "x86-64-v3",
     checks: Json | None = None,
+    measured: bool = False,
 ) -> Json:
     """Launch `entry` of PTX or CUDA `text` on `arrays`, then `scalars` (i32); return the harness's answer."""
     (folder / "k.ptx").write_text(text)
@@ -55,6 +56,8 @@ def answer_of(
     step = launch(entry, *arguments, grid=grid, block=block) | {"shared_bytes": shared_bytes}
     if checks is not None:
         step["checks"] = checks
+    if measured:
+        step["do"] = "measure"
     module = _module(text, entry)
     compiled = [COMPILE] if "source" in module else []
     if compiled:

@@ -115,9 +115,25 @@ def kernel_text(form: MatrixForm, entry: str = "k") -> str:
     )
 
 
+# Exponents of A, B and C, from the smallest of their types (0) or the largest (1), or as they stand.
+STYLES: dict[str, tuple[float, ...]] = {
+    "any": (0, 1, 0, 1),
+    "smallest": (0, 0.1, 0, 0.1),
+    "largest": (0.95, 1, 0.95, 1),
+    "addend": (0.45, 0.55, 0.6, 0.8),
+    "product": (0.5, 0.7, 0.2, 0.4),
+}
+EXPONENTS = {"f16": (-24, 15), "bf16": (-133, 127), "tf32": (-136, 127), "f32": (-149, 127)}
+EXPONENTS |= {"e4m3": (-9, 8), "e5m2": (-16, 15), "f64": (-1074, 1023)}
+
+
+def _seed(text: str) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(text.encode()))
+
+
 def operands(form: MatrixForm, special: bool = False) -> dict[str, Array]:
     """Return matrices for the form, the same at every call; `special` puts infinities and NaN in them."""
-    random = np.random.default_rng(zlib.crc32(form.name.encode()))
+    random = _seed(form.name)
     shapes = {"a": (form.m, form.k), "b": (form.k, form.n), "c": (form.m, form.n)}
     if not form.is_float:
         drawn = {op: random.integers(*INTEGERS[getattr(form, op)], shapes[op], np.int64) for op in "ab"}
@@ -127,6 +143,21 @@ def operands(form: MatrixForm, special: bool = False) -> dict[str, Array]:
         matrices["a"][0, 0], matrices["b"][1, 1] = np.inf, np.nan
         matrices["c"][2, 2], matrices["c"][0, 3], matrices["c"][3, 3] = np.inf, -np.inf, np.nan
     return {op: stored(getattr(form, op), matrix) for op, matrix in matrices.items()}
+
+
+def extreme_operands(form: MatrixForm, style: str) -> dict[str, Array]:
+    """Return float matrices whose exponents lie where STYLES says, some elements zero, all finite."""
+    random, matrices = _seed(form.name + style), {}
+    low, high, low_c, high_c = STYLES[style]
+    for op, shape in (("a", (form.m, form.k)), ("b", (form.k, form.n)), ("c", (form.m, form.n))):
+        first, last = EXPONENTS[getattr(form, op)]
+        ends = (low_c, high_c) if op == "c" else (low, high)
+        lowest, highest = (round(first + (last - first) * end) for end in ends)
+        sizes = (1 + random.random(shape)) * 2.0 ** random.integers(lowest, highest + 1, shape)
+        signed = random.choice([-1.0, 1.0], shape) * sizes * (random.random(shape) > 0.05)
+        rounded = stored(getattr(form, op), signed)
+        matrices[op] = np.where(np.isfinite(rounded), rounded, 0.0)
+    return matrices
 
 
 def stored(kind: str, values: Array) -> Array:

@@ -169,6 +169,79 @@ extern "C" __global__ void staged(const int* x, int* y, int batches) {
 }
 """
 
+_GROUP_COPY = r"""
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void group_copy(const int* x, int* y) {
+    __shared__ __align__(16) int s[256];
+    auto block = cg::this_thread_block();
+    cg::memcpy_async(block, s, x + blockIdx.x * 256, sizeof(s));
+    cg::wait(block);
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) y[blockIdx.x * 256 + i] = s[255 - i];
+}
+"""
+
+_BULK_BARRIER = r"""
+#include <cuda/barrier>
+using barrier = cuda::barrier<cuda::thread_scope_block>;
+extern "C" __global__ void bulk_barrier(const int* x, int* y) {
+    __shared__ __align__(16) int s[256];
+    __shared__ barrier bar;
+    if (threadIdx.x == 0) {
+        init(&bar, blockDim.x);
+        cuda::device::experimental::fence_proxy_async_shared_cta();
+    }
+    __syncthreads();
+    barrier::arrival_token token;
+    if (threadIdx.x == 0) {
+        cuda::memcpy_async(s, x + blockIdx.x * 256, cuda::aligned_size_t<16>(sizeof(s)), bar);
+        token = cuda::device::barrier_arrive_tx(bar, 1, 0);
+    } else {
+        token = bar.arrive();
+    }
+    bar.wait(std::move(token));
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) y[blockIdx.x * 256 + i] = s[255 - i];
+}
+"""
+
+_SPECIALISED = r"""
+#include <cuda/barrier>
+using barrier = cuda::barrier<cuda::thread_scope_block>;
+// The first warp fetches, the others compute; two barriers per stage hand the buffers over.
+extern "C" __global__ void specialised(const int* x, int* y, int batches) {
+    __shared__ int s[2][96];
+    __shared__ barrier full[2], empty[2];
+    if (threadIdx.x < 2) {
+        init(&full[threadIdx.x], blockDim.x);
+        init(&empty[threadIdx.x], blockDim.x);
+    }
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        for (int i = 0; i < batches; ++i) {
+            empty[i & 1].arrive_and_wait();
+            for (int j = threadIdx.x; j < 96; j += 32) s[i & 1][j] = x[i * 96 + j];
+            (void)full[i & 1].arrive();
+        }
+    } else {
+        int t = threadIdx.x - 32;
+        (void)empty[0].arrive();
+        (void)empty[1].arrive();
+        for (int i = 0; i < batches; ++i) {
+            full[i & 1].arrive_and_wait();
+            y[i * 96 + t] = s[i & 1][95 - t] + i;
+            (void)empty[i & 1].arrive();
+        }
+    }
+}
+"""
+
+
+def _batches(arrays: Arrays) -> dict[str, Array]:
+    rows = arrays["x"].reshape(-1, 96)[:, ::-1]
+    return {"y": (rows + np.arange(len(rows))[:, None]).reshape(-1)}
+
+
 CORPUS_KERNELS = [
     TensorKernel("fragments", _LDMATRIX, _fragment_inputs, _fragment_product, ("C",), atol=1e-5),
     TensorKernel(
@@ -279,6 +352,27 @@ KERNELS = [
         ("y",),
         grid=2,
         block=256,
+        scalars=(5,),
+    ),
+    *(
+        TensorKernel(
+            entry,
+            source,
+            lambda: {"x": _random(10, (512,), np.int32), "y": np.zeros(512, np.int32)},
+            lambda arrays: {"y": arrays["x"].reshape(2, 256)[:, ::-1].reshape(-1)},
+            ("y",),
+            grid=2,
+            block=64,
+        )
+        for entry, source in (("group_copy", _GROUP_COPY), ("bulk_barrier", _BULK_BARRIER))
+    ),
+    TensorKernel(
+        "specialised",
+        _SPECIALISED,
+        lambda: {"x": _random(11, (480,), np.int16).astype(np.int32), "y": np.zeros(480, np.int32)},
+        _batches,
+        ("y",),
+        block=128,
         scalars=(5,),
     ),
 ]

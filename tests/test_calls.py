@@ -10,6 +10,7 @@ import pytest
 from cuda_runner import FRONT_ENDS, Array, Launched, ptx_of, run
 from harness_client import Served
 
+EXECUTES = ("call", "call.uni", "st.param.b32", "st.param.b64", "st.param.f32")
 I32 = np.arange(64, dtype=np.int32)
 
 

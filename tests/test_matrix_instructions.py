@@ -18,8 +18,8 @@ from matrix_forms import (
     from_registers,
     kernel_text,
     operands,
-    to_registers,
 )
+from matrix_golden import arrays_of, case_name, golden, golden_cases, inputs_sha256, matrices_of, sha256
 
 ISAS = ("x86-64", "x86-64-v3")
 FLOATS = [form for form in FORMS if form.is_float]
@@ -30,12 +30,6 @@ each_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def harness() -> Iterator[Served]:
     with Served("--nvrtc", "none") as served:
         yield served
-
-
-def arrays_of(form: MatrixForm, matrices: dict[str, Array]) -> dict[str, Array]:
-    registers = {operand: to_registers(form, operand, matrices[operand]) for operand in "abc"}
-    empty = np.zeros((form.registers("d"), 32), np.uint64 if form.d == "f64" else np.uint32)
-    return {"d": empty} | registers
 
 
 def product(
@@ -61,6 +55,19 @@ def test_a_product_is_that_of_numpy(harness: Served, tmp_path: Path, form: Matri
 def test_both_instruction_sets_give_the_same_bits(harness: Served, tmp_path: Path, form: MatrixForm) -> None:
     baseline, newer = (product(harness, tmp_path, form, operands(form), isa) for isa in ISAS)
     np.testing.assert_array_equal(baseline, newer)
+
+
+@pytest.mark.parametrize(
+    ("form", "style"), list(golden_cases()), ids=lambda value: value if isinstance(value, str) else value.name
+)
+def test_a_product_has_the_bits_of_silicon(
+    harness: Served, tmp_path: Path, form: MatrixForm, style: str
+) -> None:
+    arrays = arrays_of(form, matrices_of(form, style))
+    kept = golden()[case_name(form, style)]
+    assert inputs_sha256(arrays) == kept["inputs"], "these are other inputs than silicon had"
+    got = run_kernel(harness, tmp_path, kernel_text(form), "k", arrays, outputs=["d"])
+    assert sha256(got["d"]) == kept["output"]
 
 
 @pytest.mark.parametrize("form", FLOATS, ids=lambda form: form.name)

@@ -12,6 +12,10 @@ from kernel_runner import Array, answer_of, run_kernel
 from ptx_runner import HEADER
 
 ISAS = ("x86-64", "x86-64-v3")
+EXECUTES = (
+    "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16",
+    "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+)
 LANES = np.arange(32)
 # `x` is in shared memory; lane l's row is row `rows[l]` of 16 bytes there, at %a (generic: %g).
 KERNEL = """\

@@ -104,7 +104,11 @@ __device__ __noinline__ void show(const char* text, int depth) {
     if (depth > 0) show(text + 1, depth - 1);
 }
 """
-    body = "char own[4] = {(char)(97 + i), 98, 99, 0}; __shared__ char all[3]; all[i] = i ? 0 : 90; show(own, 2); show(all, 0);"
+    body = """char own[4] = {(char)(97 + i), 98, 99, 0};
+    __shared__ char all[3];
+    all[i] = i ? 0 : 90;
+    show(own, 2);
+    show(all, 0);"""
     printed = prints(harness, tmp_path, body, block=2, before=before).printed
     assert printed == "2:abc;2:bbc;1:bc;1:bc;0:c;0:c;0:Z;0:Z;"
 

@@ -11,6 +11,7 @@ from harness_client import Served
 from kernel_runner import run_kernel
 from tensor_kernels import CORPUS_KERNELS, KERNELS, TensorKernel
 
+EXECUTES = ("cp.async.wait_group",)
 ALL = KERNELS + CORPUS_KERNELS
 
 

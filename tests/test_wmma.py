@@ -164,7 +164,7 @@ def from_memory(form: WmmaForm, stored: Array) -> Array:
     rows, columns = form.shape("d")
     lines = stored.view(DTYPES[kind]).reshape(-1, form.stride("d"))
     matrix = lines[:, :columns] if form.layout("d") == "row" else lines[:, :rows].T
-    return matrix.astype(np.float64 if form.matrix.is_float else np.int64)
+    return np.asarray(matrix.astype(np.float64 if form.matrix.is_float else np.int64))
 
 
 def arrays_of(form: WmmaForm) -> dict[str, Array]:

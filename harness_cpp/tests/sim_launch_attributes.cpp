@@ -86,17 +86,20 @@ TEST("a fault of a cooperative block is reported with its block") {
   CHECK_EQUAL(3u, fault.block->x);
 }
 
-TEST("no latency is modelled where blocks may wait for each other") {
-  Kernel kernel = grid_sync();
-  kernel.buffer("y", Words(4)).buffer("z", Words(4)).buffer("count", Words(1));
-  try {
-    (void)kernel.device().measure(cooperative(kernel, 1, 4), {});
-  } catch (const Fault& fault) {
-    CHECK(FaultKind::unsupported_instruction == fault.detail().kind);
-    CHECK(says(fault.detail(), "run on cuda"));
-    return;
+TEST("no latency is modelled where blocks wait for each other") {
+  for (const bool asks : {true, false}) {
+    Kernel kernel = grid_sync();
+    kernel.buffer("y", Words(4)).buffer("z", Words(4)).buffer("count", Words(1));
+    LaunchSpec spec = cooperative(kernel, 1, 4);
+    spec.cooperative = asks;
+    try {
+      (void)kernel.device().measure(spec, {});
+      CHECK(false);
+    } catch (const Fault& fault) {
+      CHECK(FaultKind::unsupported_instruction == fault.detail().kind);
+      CHECK(says(fault.detail(), "run on cuda"));
+    }
   }
-  throw check::Failure("a latency");
 }
 
 TEST("a cooperative launch whose blocks do not wait is modelled as any other") {

@@ -1,5 +1,6 @@
 #include "sim/barrier.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -102,7 +103,7 @@ void release(Block& block, Barrier& barrier, Counters& counters) {
   ++counters.barriers;
   if (block.watch != nullptr) {
     block.watch->barrier_released(static_cast<std::size_t>(&barrier - block.barriers.data()),
-                                  barrier.waiting);
+                                  barrier.waiting, barrier.expected == 0);
   }
   const Barrier complete = std::exchange(barrier, Barrier{});
   for (Warp& warp : *block.warps) {
@@ -193,6 +194,11 @@ std::int32_t arrive_apart(Warp& warp) {
   return warp.pc;
 }
 
+bool is_end(const Warp& warp, std::int32_t join) {
+  const std::vector<std::int32_t>& ends = warp.launch->program->ends;
+  return std::find(ends.begin(), ends.end(), warp.splits[join].pc) != ends.end();
+}
+
 // What the parked lanes of a warp have in common.
 struct Parked {
   const Op* op = nullptr;  // an aligned one, if there is one
@@ -233,7 +239,8 @@ std::int32_t unite_parked(Warp& warp) {
   const Parked parked = parked_at_barriers(warp);
   if (parked.lanes != warp.alive) {
     const std::int32_t join = waiting_join(warp);
-    if (is_aligned(*parked.op) || join < 0) fail_divergence(warp, *parked.op, parked.lanes);
+    const bool may_part = join >= 0 && (!is_aligned(*parked.op) || is_end(warp, join));
+    if (!may_part) fail_divergence(warp, *parked.op, parked.lanes);
     return run_path(warp, part_from_join(warp, join));
   }
   if (!parked.one_place) return arrive_apart(warp);

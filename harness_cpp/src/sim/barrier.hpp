@@ -4,7 +4,8 @@
 // Barriers wait for the threads that have not exited (sm_70), so a thread may return early where
 // others go on to a barrier. What is a barrier_divergence, of aligned barriers (bar.sync,
 // __syncthreads):
-// - lanes of a warp wait at one while others, alive, wait at another or where both would meet;
+// - lanes of a warp wait at one while others, alive, wait at another or where both would meet,
+//   unless that is the kernel's end (kernel_ends.hpp);
 // - it completes because threads exited that came past it: they left the kernel at code which every
 //   thread behind the barrier executes, and not by a mere return. See passed_barriers.hpp.
 // `barrier.sync` without .aligned may be executed by some lanes here, by others there.

@@ -15,9 +15,9 @@
 namespace cudaopt::sim {
 
 class BlockTracer;
-class LaunchShadow;
 class BlockWatch;
 class Frames;
+class LaunchShadow;
 class LaunchWatch;
 class ModuleImage;
 class PrintedText;

@@ -39,12 +39,27 @@ class BlockWatch {
 
   void access(const WarpAccess& access);
 
+  // A call or alloca gives these bytes of a thread's local memory out anew.
+  void forget_local(std::uint64_t thread, std::uint32_t offset, std::uint32_t bytes);
+
   // Lanes of a warp did something together: a .sync instruction.
   void warp_met(const Warp& warp, std::uint32_t lanes);
   // bar.arrive; warps that wait are named when their barrier is released.
   void arrived(const Warp& warp, std::size_t barrier);
-  void barrier_released(std::size_t barrier, std::uint32_t warps);
+  // `whole_block`: it waited for everyone, those who have exited included.
+  void barrier_released(std::size_t barrier, std::uint32_t warps, bool whole_block);
   void fence(const Warp& warp, Scope scope);
+
+  // mbarrier: an arrival publishes like a release to its place in shared memory; a wait that is
+  // over learns from there.
+  void phase_arrived(const Warp& warp, std::uint64_t address);
+  void phase_left(const Warp& warp, std::uint32_t lane, std::uint64_t address);
+
+  // The lane's cp.async, which `access` was told of as a store, may still be writing. Its bytes are
+  // there once Block::copies has nothing pending of them: `copies_waited` looks.
+  void copy_started(const Warp& warp, std::uint32_t lane, std::uint32_t address,
+                    std::uint32_t bytes, std::int32_t pc);
+  void copies_waited(const Warp& warp, std::uint32_t lanes);
 
   // For the fast path. Stamps from `turn` on are this block's.
   [[nodiscard]] LaunchWatch& launch() { return m_launch; }
@@ -57,6 +72,14 @@ class BlockWatch {
 
  private:
   struct LaneAccess;
+  struct StartedCopy {
+    std::uint32_t address = 0, bytes = 0;
+    std::int32_t pc = -1;
+    Stamp started = 0;
+  };
+
+  void forget_copies();
+  void land(const Warp& warp, std::uint32_t lane, const StartedCopy& copy);
 
   [[nodiscard]] LaneAccess lane_access(const WarpAccess& access, std::uint32_t lane);
   void check(const WarpAccess& whole, const LaneAccess& access, const LaneAccess* all);
@@ -77,6 +100,9 @@ class BlockWatch {
   [[nodiscard]] const LaneAccess* same_instruction(const WarpAccess& whole,
                                                    const LaneAccess& access, std::uint64_t cell,
                                                    Stamp earlier, const LaneAccess* all) const;
+  [[nodiscard]] Stamp start_of(const LaneAccess& access, std::uint64_t cell, Stamp copy) const;
+  void report_unfinished(const WarpAccess& whole, const LaneAccess& access, std::uint64_t cell,
+                         Stamp copy);
   void report(const WarpAccess& whole, const LaneAccess& access, std::uint64_t cell, Stamp earlier,
               bool earlier_reads, bool in_one_instruction = false);
 
@@ -86,7 +112,8 @@ class BlockWatch {
   Time m_turn = 0;
   BlockClocks m_clocks;
   WatchedArray m_shared;
-  std::vector<bool> m_local_written;                            // by byte of all threads
+  std::vector<bool> m_local_written;               // by byte of all threads
+  std::vector<std::vector<StartedCopy>> m_copies;  // by thread, those nobody has waited for
   std::unordered_map<std::uint64_t, SyncLocation> m_locations;  // by shared address
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/fault.hpp"
+#include "sim/speculated_loads.hpp"
 
 namespace cudaopt::sim {
 namespace {
@@ -65,6 +66,8 @@ const char* advice(Missing missing) {
       return "they are lanes of one warp, and no __syncwarp() orders them";
     case Missing::grid_order:
       return "nothing orders blocks within a launch but atomics with fences";
+    case Missing::copy_wait:
+      return "nobody has waited for the copy (cp.async.wait_group)";
     case Missing::one_value:
       break;
   }
@@ -124,6 +127,16 @@ OtherParty CheckFindings::other_of(const Party& other, bool reads) const {
   return party;
 }
 
+bool CheckFindings::is_speculated(std::int32_t pc) {
+  const auto known = m_speculated.find(pc);
+  if (known != m_speculated.end()) return known->second;
+  const Op* op = op_at(pc);
+  if (op == nullptr || op->instruction < 0) return m_speculated[pc] = false;
+  const ptx::Function& function = m_launch.program->function_at(pc);
+  const auto& instruction = function.instructions[static_cast<std::size_t>(op->instruction)];
+  return m_speculated[pc] = may_be_speculated(function, instruction);
+}
+
 // Seen before, or one too many.
 bool CheckFindings::counted(const Key& key) {
   const auto found = m_at.find(key);
@@ -148,9 +161,28 @@ void CheckFindings::add(const Key& key, Finding finding) {
 }
 
 void CheckFindings::add_race(const Collision& collision) {
-  const Key key{FaultKind::race, array_key(collision.array, collision.offset), collision.at.pc,
+  const FaultKind kind =
+      collision.missing == Missing::copy_wait ? FaultKind::unfinished_copy : FaultKind::race;
+  const Key key{kind, array_key(collision.array, collision.offset), collision.at.pc,
                 collision.other.pc};
-  if (counted(key)) return;
+  if (collision.reads && is_speculated(collision.at.pc)) return;
+  const auto found = m_at.find(key);
+  const bool known = found != m_at.end() && found->second != kNotKept;
+  // Where a barrier of the block is missing, one between lanes would not do.
+  const bool wider = known && m_missing.at(found->second) < collision.missing;
+  if (counted(key) && !wider) return;
+  Finding finding = race_of(collision, kind);
+  if (wider) {
+    finding.times = m_findings[found->second].times;
+    m_findings[found->second] = std::move(finding);
+    m_missing[found->second] = collision.missing;
+    return;
+  }
+  add(key, std::move(finding));
+  m_missing.emplace(m_at.at(key), collision.missing);
+}
+
+Finding CheckFindings::race_of(const Collision& collision, FaultKind kind) const {
   const ArrayPlace place =
       place_of(*m_launch.program, *collision.array, collision.offset, collision.bytes);
   Finding finding;
@@ -158,7 +190,7 @@ void CheckFindings::add_race(const Collision& collision) {
   finding.other = other_of(collision.other, collision.other_reads);
   FaultDetail& what = finding.what;
   const OtherParty& other = *finding.other;
-  what.kind = FaultKind::race;
+  what.kind = kind;
   what.access = access_name(what.instruction, collision.reads);
   const bool far = collision.missing == Missing::grid_order;
   what.message = "kernel '" + m_launch.program->function->name + "' " + verb(what.access) + " " +
@@ -167,13 +199,13 @@ void CheckFindings::add_race(const Collision& collision) {
                  ", which thread " + index_text(*other.thread) + " of " +
                  (far ? "block " + index_text(*other.block) : std::string("that block")) + " " +
                  verb(other.access) + line_of(other) + "; " + advice(collision.missing);
-  add(key, std::move(finding));
+  return finding;
 }
 
 void CheckFindings::add_unwritten(const WatchedArray* array, std::uint64_t offset,
                                   std::uint32_t bytes, const Party& at) {
   const Key key{FaultKind::uninitialized_read, array_key(array, offset), at.pc, -1};
-  if (counted(key)) return;
+  if (is_speculated(at.pc) || counted(key)) return;
   ArrayPlace place;
   if (array != nullptr) {
     place = place_of(*m_launch.program, *array, offset, bytes);

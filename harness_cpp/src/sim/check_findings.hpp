@@ -20,7 +20,13 @@ struct Party {
   std::int32_t pc = 0;
 };
 
-enum class Missing : std::uint8_t { block_barrier, warp_barrier, grid_order, one_value };
+enum class Missing : std::uint8_t {
+  one_value,  // lanes of one instruction write different values
+  warp_barrier,
+  block_barrier,
+  grid_order,
+  copy_wait,  // the other is a cp.async that may still be writing
+};
 
 // How two accesses collide: those of `at` and `other`, at a byte of an array.
 struct Collision {
@@ -57,11 +63,15 @@ class CheckFindings {
   [[nodiscard]] Dim3 block_index(std::uint64_t linear) const;
   [[nodiscard]] Dim3 thread_of(const Party& party) const;
   [[nodiscard]] const Op* op_at(std::int32_t pc) const;
+  [[nodiscard]] bool is_speculated(std::int32_t pc);
+  [[nodiscard]] Finding race_of(const Collision& collision, FaultKind kind) const;
 
   const Launch& m_launch;
   std::vector<Finding> m_findings;
   std::map<Key, std::size_t> m_at;  // by instructions; several may lead to one finding
   std::map<std::string, std::size_t> m_by_lines;
+  std::map<std::size_t, Missing> m_missing;   // by finding: the widest order that is missing
+  std::map<std::int32_t, bool> m_speculated;  // by pc
 };
 
 }  // namespace cudaopt::sim

@@ -29,6 +29,8 @@ std::int32_t read_clock(Warp& warp, const Op& op, std::uint32_t mask) {
 
 }  // namespace
 
+bool reads_clock(const Op& op) { return op.full == read_clock32 || op.full == read_clock64; }
+
 std::int32_t read_clock32(Warp& warp, const Op& op, std::uint32_t mask) {
   return read_clock<std::uint32_t>(warp, op, mask);
 }

@@ -15,6 +15,8 @@ inline constexpr std::uint64_t kCyclesPerInstruction = 4, kNsPerInstruction = 2;
   return static_cast<std::int32_t>(factor) | (upper ? 0x100 : 0);
 }
 
+[[nodiscard]] bool reads_clock(const Op& op);
+
 // Handlers: dst[0] has 32 or 64 bits.
 std::int32_t read_clock32(Warp& warp, const Op& op, std::uint32_t mask);
 std::int32_t read_clock64(Warp& warp, const Op& op, std::uint32_t mask);

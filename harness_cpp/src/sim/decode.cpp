@@ -11,9 +11,11 @@
 #include "sim/call_graph.hpp"
 #include "sim/call_sites.hpp"
 #include "sim/calls.hpp"
+#include "sim/clock.hpp"
 #include "sim/control.hpp"
 #include "sim/entry_layout.hpp"
 #include "sim/fault.hpp"
+#include "sim/kernel_ends.hpp"
 #include "sim/memory_form.hpp"
 #include "sim/operand_slots.hpp"
 #include "sim/parameter_places.hpp"
@@ -99,10 +101,8 @@ class Decoder {
     for (std::size_t block = 0; block < m_flow.blocks.size(); ++block) emit_block(block);
     emit_end();
     set_targets();
-    if (m_function.entry && !m_flow.blocks.empty()) {
-      // Of callees nobody says where a thread leaves the kernel.
-      m_program.passing = passed_barriers(m_flow, m_meeting, m_returning, m_program.code);
-    }
+    // Of callees nobody says where a thread leaves the kernel.
+    if (m_function.entry) note_barriers();
     m_frame.reads_unwritten = m_assignment.reads_unwritten;
     m_program.patterns = m_addresses.patterns();
   }
@@ -322,9 +322,11 @@ class Decoder {
       if (!assign_source(instruction, *operands[next++], binding.src[k], k, op)) return false;
     }
     // An operand nobody reads belongs to a form that was taken for another. A cache policy directs
-    // what does not exist here, and instructions without effect read nothing.
+    // what does not exist here, and instructions without effect read nothing; nor is a clock a
+    // slot.
     const bool policy = instruction.has("L2::cache_hint");
-    return next == 0 || next + policy == operands.size();
+    const bool clock = reads_clock(op);
+    return next == 0 || next + policy + clock == operands.size();
   }
 
   [[nodiscard]] bool assign_wide(const Instruction& instruction, const Binding& binding, Op& op) {
@@ -458,6 +460,16 @@ class Decoder {
     auto& table = m_program.branch_tables[static_cast<std::size_t>(op.aux)];
     for (const Operand& label : branch.operands[1].elements) {
       table.push_back(pc_of_block_at(label.target));
+    }
+  }
+
+  void note_barriers() {
+    if (m_flow.blocks.empty()) return;
+    const std::vector<bool> ends = kernel_ends(m_function, m_flow, m_returning);
+    m_program.passing = passed_barriers(m_flow, m_meeting, m_returning, ends, m_program.code);
+    for (std::size_t block = 0; block < ends.size(); ++block) {
+      // Behind the inserted op.
+      if (ends[block] && m_is_join[block]) m_program.ends.push_back(m_first_pc[block] + 1);
     }
   }
 

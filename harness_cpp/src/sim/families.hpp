@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "sim/form.hpp"
-#include "sim/machine.hpp"
+#include "sim/ops.hpp"
 
 namespace cudaopt::sim::CUDAOPT_ISA {
 
@@ -28,6 +28,9 @@ std::optional<Binding> bind_mixed_float(const Form& form);
 std::optional<Binding> bind_masks(const Form& form);
 // vadd4, vabsdiff2 and the other SIMD video instructions: ops_video.cpp
 std::optional<Binding> bind_video(const Form& form);
+// atom and red of .v2 and .v4: ops_atomic_vector.cpp
+std::optional<Binding> bind_atomic_vector(const ptx::Function& function, const Form& form,
+                                          const ptx::Instruction& instruction, Watch watch);
 // cvt.pack: ops_convert_pack.cpp
 std::optional<Binding> bind_pack_integers(const Form& form);
 

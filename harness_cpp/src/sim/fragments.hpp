@@ -145,6 +145,11 @@ void gather_accumulator(Warp& warp, const WideOperand* operands, const MatrixSha
   }
 }
 
+// Tensor cores give no negative zeros.
+CUDAOPT_INLINE std::uint32_t without_sign_of_zero(std::uint32_t half) {
+  return half == 0x8000u ? 0u : half;
+}
+
 template <class T>
 void scatter_accumulator(Warp& warp, const WideOperand* operands, const MatrixShape& shape,
                          Element element, const T* from) {
@@ -154,7 +159,8 @@ void scatter_accumulator(Warp& warp, const WideOperand* operands, const MatrixSh
       if constexpr (std::is_same_v<T, float>) {
         if (element == Element::f16) {
           lanes_of<std::uint32_t>(warp, operands[block])[lane] =
-              pair_of(F16::encode(place[0]), F16::encode(place[1]));
+              pair_of(without_sign_of_zero(F16::encode(place[0])),
+                      without_sign_of_zero(F16::encode(place[1])));
           continue;
         }
       }

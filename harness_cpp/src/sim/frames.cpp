@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "sim/block_watch.hpp"
 #include "sim/fault.hpp"
 #include "sim/fixed_slots.hpp"
 #include "sim/stack_limit.hpp"
@@ -34,11 +35,18 @@ void place_local_memory(Warp& warp, const Frame& caller, Frame& frame) {
     const auto i = static_cast<std::size_t>(lane);
     frame.local_begin[i] = (caller.local_end[i] + 15) / 16 * 16;
     frame.local_end[i] = frame.local_begin[i] + routine.local_bytes;
-    std::memset(local_memory(warp, lane) + frame.local_begin[i], kUnwritten, routine.local_bytes);
+    forget_local(warp, lane, frame.local_begin[i], routine.local_bytes);
   }
 }
 
 }  // namespace
+
+void forget_local(const Warp& warp, int lane, std::uint32_t offset, std::uint32_t bytes) {
+  std::memset(local_memory(warp, lane) + offset, kUnwritten, bytes);
+  if (warp.block->watch == nullptr) return;
+  warp.block->watch->forget_local(warp.index * kLanes + static_cast<std::uint64_t>(lane), offset,
+                                  bytes);
+}
 
 void make_current(Warp& warp, Frame& frame) {
   warp.frame = &frame;

@@ -25,6 +25,9 @@ struct Frame {
 // Runs the instructions of `frame` from now on.
 void make_current(Warp& warp, Frame& frame);
 
+// Bytes of a thread's local memory that nobody has written, whatever was there before.
+void forget_local(const Warp& warp, int lane, std::uint32_t offset, std::uint32_t bytes);
+
 class Frames {
  public:
   Frames(const Program& program, std::size_t warps);

@@ -25,21 +25,22 @@ void LaunchWatch::watch(WatchedArray& array, const Allocation& allocation, bool 
   array.counted = counted;
   if (counted) array.sectors = SectorSet(array.origin, lead + allocation.bytes);
   if (!m_accesses || allocation.read_only) return;
-  const int shift = std::min(2, __builtin_ctz(std::max(allocation.element_bytes, 1u) | 4u));
-  const int fitting = allocation.element_bytes == 1 ? 2 : shift;  // 1: it may just be unknown
-  const std::uint64_t more = AccessCells::memory_bytes(lead + allocation.bytes, fitting);
+  // Narrower accesses refine the cells. One byte may stand for an unknown size.
+  const std::uint32_t element = allocation.element_bytes;
+  const int shift = element > 1 ? std::min(2, __builtin_ctz(element)) : 2;
+  const std::uint64_t more = AccessCells::memory_bytes(lead + allocation.bytes, shift);
   if (more > kCellBytes - std::min(kCellBytes, m_cell_bytes)) {
     m_notes.push_back("'" + allocation.name + "' is too large to look for races in it");
     return;
   }
   m_cell_bytes += more;
   array.tracked = true;
-  array.cells = AccessCells(lead + allocation.bytes, fitting);
+  array.cells = AccessCells(lead + allocation.bytes, shift);
 }
 
 // Past the last time nothing can be told apart any more: the checks end, and what was found stays.
 Time LaunchWatch::tick() {
-  if (m_now + 1 < kTimes) return ++m_now;
+  if (m_now + 1 < kUnderWay) return ++m_now;
   m_accesses = false;
   for (WatchedArray& array : m_arrays) array.tracked = false;
   return m_now;

@@ -1,7 +1,6 @@
 #include "sim/local_stack.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "sim/block.hpp"
@@ -37,7 +36,7 @@ std::int32_t allocate_local(Warp& warp, const Op& op, std::uint32_t mask) {
                  "overflows its stack: alloca of " + std::to_string(size) + " bytes, where " +
                      std::to_string(limit - std::min<std::uint64_t>(end, limit)) + " are left");
     }
-    std::memset(local_memory(warp, lane) + begin, kUnwritten, size);
+    forget_local(warp, lane, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size));
     to[lane] = begin;
     end = static_cast<std::uint32_t>(begin + size);
   }

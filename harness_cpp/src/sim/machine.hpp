@@ -75,13 +75,13 @@ enum class WarpState : std::uint8_t { running, at_barrier, exited };
 struct Block;
 struct Frame;
 struct Launch;
-struct WarpShadow;
 
 // What the lanes of a split wait for, beside their turn.
 enum class Wait : std::uint8_t {
   none,
-  members,  // at a warp-wide instruction, for lanes it names
-  barrier,  // at a barrier, for the other lanes of the warp
+  members,     // at a warp-wide instruction, for lanes it names
+  whole_warp,  // at one that all lanes of a warp execute, for the others
+  barrier,     // at a barrier, for the other lanes of the warp
 };
 
 // Lanes of a warp that left the others at a branch: where they go on, and where they wait.
@@ -97,6 +97,8 @@ struct Split {
 // Every split halves a set of lanes, and waits for a join of a larger one: 31 of each at most.
 // Calls add one per frame.
 inline constexpr std::size_t kMaxSplits = 64;
+
+struct WarpShadow;
 
 struct Warp {
   std::uint8_t* registers = nullptr;    // 64-byte aligned; b32 slots of 128 bytes, b64 slots of 256

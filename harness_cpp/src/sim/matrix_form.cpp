@@ -148,6 +148,11 @@ bool is_regular(const MatrixForm& form) {
          shape.m * shape.n <= 256 && shape.m * shape.k <= 4096 && shape.n * shape.k <= 4096;
 }
 
+// Floats of one instruction fill 256 bits of K at most; tensor_sum.hpp has room for no more.
+bool has_room(const MatrixForm& form) {
+  return family_of(form.a) != Family::floats || form.shape.k * bits_of(form.a) <= 256;
+}
+
 bool matches(std::uint32_t registers, std::uint32_t once, bool may_repeat) {
   return registers == once || (may_repeat && registers > once && registers % once == 0);
 }
@@ -227,7 +232,8 @@ std::optional<MatrixForm> matrix_form(const Instruction& instruction) {
   if (words.has("rn") && family_of(form.a) != Family::doubles) return std::nullopt;
   form.saturates = words.has("satfinite");
   if (form.saturates && family_of(form.a) != Family::integers) return std::nullopt;
-  if (!is_regular(form) || !read_registers(instruction, is_wmma, form)) return std::nullopt;
+  if (!is_regular(form) || !has_room(form) || !read_registers(instruction, is_wmma, form))
+    return std::nullopt;
   return form;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/frames.hpp"
 #include "sim/joint_execution.hpp"
 #include "sim/paths.hpp"
+#include "sim/whole_warp.hpp"
 
 namespace cudaopt::sim {
 namespace {
@@ -66,7 +67,13 @@ const Op& op_of(const Warp& warp, const Split& split) {
   return warp.launch->program->code[static_cast<std::size_t>(split.pc)];
 }
 
+bool is_waiting(const Warp& warp, const Split& split) {
+  const bool waits = split.wait == Wait::members || split.wait == Wait::whole_warp;
+  return waits && (split.mask & warp.alive) != 0;
+}
+
 std::uint32_t named_by(const Warp& warp, const Split& split) {
+  if (split.wait == Wait::whole_warp) return kAllLanes;
   const Op& op = op_of(warp, split);
   const std::uint8_t* masks = split.frame->registers + op.src[member_source(op)];
   std::uint32_t named = 0;
@@ -75,22 +82,27 @@ std::uint32_t named_by(const Warp& warp, const Split& split) {
   return named;
 }
 
-void park(Warp& warp, const Op& op, std::uint32_t group) {
-  push_path(warp, {op.pc, group, warp.reconverge, Wait::members, warp.frame, nullptr});
+void park(Warp& warp, const Op& op, std::uint32_t group, Wait wait) {
+  push_path(warp, {op.pc, group, warp.reconverge, wait, warp.frame, nullptr});
   warp.parked |= group;
+}
+
+bool is_same_instruction(const Warp& warp, const Split& a, const Split& b) {
+  if (a.wait != b.wait) return false;
+  if (a.wait == Wait::whole_warp) return a.pc == b.pc;
+  const Op &one = op_of(warp, a), &other = op_of(warp, b);
+  return one.masked == other.masked && one.aux == other.aux;
 }
 
 // Splits that wait at the same instruction for the same lanes.
 JointPaths paths_like(Warp& warp, std::int32_t index) {
-  const Op& op = op_of(warp, warp.splits[index]);
-  const std::uint32_t named = named_by(warp, warp.splits[index]);
+  const Split& split = warp.splits[index];
+  const std::uint32_t named = named_by(warp, split);
   JointPaths joint;
   for (std::int32_t i = 0; i < warp.split_count; ++i) {
     const Split& other = warp.splits[i];
-    if (other.wait != Wait::members || (other.mask & warp.alive) == 0) continue;
-    const Op& its = op_of(warp, other);
-    const bool same = its.masked == op.masked && its.aux == op.aux;
-    if (same && named_by(warp, other) == named) joint.add(i, other.mask);
+    if (!is_waiting(warp, other) || !is_same_instruction(warp, split, other)) continue;
+    if (named_by(warp, other) == named) joint.add(i, other.mask);
   }
   return joint;
 }
@@ -118,8 +130,7 @@ void wake(Warp& warp, JointPaths& joint) {
 // Executes what waits for nobody any more.
 void complete(Warp& warp) {
   for (std::int32_t i = warp.split_count - 1; i >= 0; --i) {
-    if (i >= warp.split_count || warp.splits[i].wait != Wait::members) continue;
-    if ((warp.splits[i].mask & warp.alive) == 0) continue;
+    if (i >= warp.split_count || !is_waiting(warp, warp.splits[i])) continue;
     JointPaths joint = paths_like(warp, i);
     if ((named_by(warp, warp.splits[i]) & warp.alive & ~joint.lanes) != 0) continue;
     execute_together(warp, joint);
@@ -128,7 +139,9 @@ void complete(Warp& warp) {
 }
 
 [[noreturn]] void fail_waiting(Warp& warp, const Split& split, std::uint32_t absent) {
-  const int lane = __builtin_ctz(split.mask & warp.alive);
+  const std::uint32_t here = split.mask & warp.alive;
+  if (split.wait == Wait::whole_warp) fail_incomplete_warp(warp, op_of(warp, split), here);
+  const int lane = __builtin_ctz(here);
   fail_absent(warp, op_of(warp, split), lane,
               executes(lane, named_by(warp, split)) + ", which names lanes " + lane_list(absent) +
                   " that took another path and are not here; name only lanes that reach it, or "
@@ -162,17 +175,23 @@ std::int32_t wait_for_members(Warp& warp, const Op& op, std::uint32_t mask) {
       const int lane = __builtin_ctz(others);
       if (members[lane] == named) group |= 1u << lane;
     }
-    park(warp, op, group);
+    park(warp, op, group, Wait::members);
     rest &= ~group;
   }
   complete(warp);
   return warp.active != 0 ? op.pc + 1 : next_split(warp);
 }
 
+std::int32_t wait_for_all_lanes(Warp& warp, const Op& op) {
+  park(warp, op, warp.active, Wait::whole_warp);
+  warp.active = 0;
+  complete(warp);
+  return next_split(warp);
+}
+
 bool waits_for_members(const Warp& warp) {
   for (std::int32_t i = 0; i < warp.split_count; ++i) {
-    const Split& split = warp.splits[i];
-    if (split.wait == Wait::members && (split.mask & warp.alive) != 0) return true;
+    if (is_waiting(warp, warp.splits[i])) return true;
   }
   return false;
 }
@@ -185,7 +204,7 @@ std::int32_t look_for_members(Warp& warp) {
   }
   for (std::int32_t i = warp.split_count - 1; i >= 0; --i) {
     const Split& split = warp.splits[i];
-    if (split.wait != Wait::members || (split.mask & warp.alive) == 0) continue;
+    if (!is_waiting(warp, split)) continue;
     const std::uint32_t here = paths_like(warp, i).lanes;
     fail_waiting(warp, split, named_by(warp, split) & warp.alive & ~here);
   }
@@ -195,7 +214,7 @@ std::int32_t look_for_members(Warp& warp) {
 void stop_waiting_for(Warp& warp, std::uint32_t lanes) {
   for (std::int32_t i = 0; i < warp.split_count; ++i) {
     const Split& split = warp.splits[i];
-    if (split.wait != Wait::members || (split.mask & warp.alive) == 0) continue;
+    if (!is_waiting(warp, split)) continue;
     const std::uint32_t gone = named_by(warp, split) & lanes & warp.let_past;
     if (gone != 0) fail_waiting(warp, split, gone);
   }

@@ -36,6 +36,9 @@ namespace cudaopt::sim {
 // same place.
 std::int32_t wait_for_members(Warp& warp, const Op& op, std::uint32_t mask);
 
+// The same of the running lanes at an instruction that all lanes execute, at one place.
+std::int32_t wait_for_all_lanes(Warp& warp, const Op& op);
+
 // Some lanes wait at a warp-wide instruction.
 [[nodiscard]] bool waits_for_members(const Warp& warp);
 

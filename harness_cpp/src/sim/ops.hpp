@@ -55,6 +55,9 @@ using RunSlice = std::uint32_t (*)(Warp& warp, const Op* code, std::uint32_t lim
   std::optional<Binding> bind_control(                                                             \
       const ptx::Function&,                                                                        \
       const ptx::Instruction&); /* ops_control.cpp: bra, ret, exit, bar, trap */                   \
+  std::optional<Binding> bind_hint(                                                                \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_hints.cpp: pmevent, setmaxnreg, griddepcontrol */           \
   std::optional<Binding> bind_matrix(const ptx::Function&,                                         \
                                      const ptx::Instruction&); /* ops_matrix.cpp: mma, wmma.mma */ \
   std::optional<Binding> bind_tile(const ptx::Function&, const ptx::Instruction&,                  \

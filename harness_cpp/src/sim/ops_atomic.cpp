@@ -1,6 +1,8 @@
 // atom, red and fences. Lanes act in order, lowest first; the host operation is atomic, because
 // blocks run on several threads.
+#include "sim/block_order.hpp"
 #include "sim/block_watch.hpp"
+#include "sim/families.hpp"
 #include "sim/half.hpp"
 #include "sim/memory.hpp"
 #include "sim/memory_form.hpp"
@@ -309,8 +311,7 @@ std::optional<Binding> bind_atomic_form(const ptx::Function& function, const For
   binding->src[0] = narrow ? Slot::b32 : Slot::b64;
   if (form.opcode == Opcode::red) binding->dst[0] = Slot::none;
   const bool swaps = form.has(Modifier::exch);
-  const bool unused =
-      form.opcode == Opcode::red || instruction.operands[0].kind == ptx::Operand::Kind::sink;
+  const bool unused = swaps && !result_is_used(instruction, registers_read(function));
   AccessShape shape;
   shape.order = memory_order(instruction);
   shape.element_bytes = element_bytes(form.type());
@@ -356,6 +357,8 @@ std::optional<Binding> bind_atomic(const ptx::Function& function,
     return form->type_count == 0 ? bind_fence(*form, instruction, watch) : std::nullopt;
   const bool atomic = form->opcode == Opcode::atom || form->opcode == Opcode::red;
   if (!atomic || form->type_count != 1) return std::nullopt;
+  if (form->has(Modifier::v2) || form->has(Modifier::v4))
+    return bind_atomic_vector(function, *form, instruction, watch);
   return bind_atomic_form(function, *form, instruction, watch);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/block_watch.hpp"
 #include "sim/mbarrier_access.hpp"
 #include "sim/ops.hpp"
 #include "sim/scattered_access.hpp"
@@ -48,6 +49,16 @@ void count_run(Warp& warp, Space space, std::uint64_t address, std::uint32_t byt
   }
 }
 
+// As accesses of the thread that asked for the copy.
+void watch_piece(Warp& warp, const Op& op, Space space, std::uint64_t address, int lane,
+                 AccessKind kind) {
+  AccessShape shape;
+  shape.elements = kPiece / shape.element_bytes;
+  Addresses addresses{};
+  addresses.of[lane] = address;
+  warp.block->watch->access({warp, op, 1u << lane, space, addresses.of, kind, shape});
+}
+
 void copy_run(Warp& warp, const Op& op, const BulkForm& form, std::uint64_t to, std::uint64_t from,
               std::uint32_t bytes, int lane) {
   check_size(warp, op, lane, bytes);
@@ -56,6 +67,9 @@ void copy_run(Warp& warp, const Op& op, const BulkForm& form, std::uint64_t to, 
         resolve(warp, op, form.from, from + done, kPiece, lane, AccessKind::load);
     std::uint8_t* target = resolve(warp, op, form.to, to + done, kPiece, lane, AccessKind::store);
     std::memcpy(target, source, kPiece);
+    if (warp.launch->watch == nullptr) continue;
+    watch_piece(warp, op, form.from, from + done, lane, AccessKind::load);
+    watch_piece(warp, op, form.to, to + done, lane, AccessKind::store);
   }
   count_run(warp, form.from, from, bytes, AccessKind::load);
   count_run(warp, form.to, to, bytes, AccessKind::store);
@@ -75,6 +89,7 @@ std::int32_t bulk_copy(Warp& warp, const Op& op, std::uint32_t mask) {
     Mbarrier now = barrier.read();
     now.bytes -= static_cast<std::int32_t>(bytes);
     barrier.write(now.settled());
+    if (warp.launch->watch != nullptr) warp.block->watch->phase_arrived(warp, at);
   }
   return op.pc + 1;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "sim/block_watch.hpp"
 #include "sim/ops.hpp"
 #include "sim/scattered_access.hpp"
 #include "sim/wide_operands.hpp"
@@ -54,6 +55,32 @@ std::uint32_t thread_of(const Warp& warp, int lane) {
   return warp.index * kLanes + static_cast<std::uint32_t>(lane);
 }
 
+// Sources shorter than the copy are told of in pieces.
+void watch_source(Warp& warp, const Op& op, const Addresses& from, int lane, std::uint32_t bytes) {
+  Addresses at = from;
+  for (std::uint32_t piece = 16; piece != 0; piece /= 2) {
+    if ((bytes & piece) == 0) continue;
+    AccessShape shape;
+    shape.element_bytes = std::min(piece, 4u);
+    shape.elements = piece / shape.element_bytes;
+    warp.block->watch->access(
+        {warp, op, 1u << lane, ptx::Space::global, at.of, AccessKind::load, shape});
+    at.of[lane] += piece;
+  }
+}
+
+void watch_target(Warp& warp, const Op& op, const Addresses& to, std::uint32_t mask,
+                  std::uint32_t bytes) {
+  AccessShape shape;
+  shape.elements = bytes / shape.element_bytes;
+  BlockWatch& watch = *warp.block->watch;
+  watch.access({warp, op, mask, ptx::Space::shared, to.of, AccessKind::store, shape});
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
+    watch.copy_started(warp, lane, static_cast<std::uint32_t>(to.of[lane]), bytes, op.pc);
+  }
+}
+
 template <bool kWatched>
 std::int32_t copy(Warp& warp, const Op& op, std::uint32_t mask) {
   const WideOperands& wide = wide_operands(warp, op);
@@ -71,10 +98,12 @@ std::int32_t copy(Warp& warp, const Op& op, std::uint32_t mask) {
     std::uint8_t* host =
         resolve(warp, op, ptx::Space::shared, to.of[lane], form.bytes, lane, AccessKind::store);
     std::memcpy(host, data, form.bytes);
+    if constexpr (kWatched) watch_source(warp, op, from, lane, bytes);
     if constexpr (kWatched)
       warp.block->copies.start(warp.block->shared_bytes, static_cast<std::uint32_t>(to.of[lane]),
                                form.bytes, thread_of(warp, lane), op.pc);
   }
+  if constexpr (kWatched) watch_target(warp, op, to, mask, form.bytes);
   if (reading != 0)
     count_scattered(warp, from, ptx::Space::global, reading, form.bytes, AccessKind::load);
   count_scattered(warp, to, ptx::Space::shared, mask, form.bytes, AccessKind::store);
@@ -94,12 +123,14 @@ std::int32_t wait_group(Warp& warp, const Op& op, std::uint32_t mask) {
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
     warp.block->copies.wait(thread_of(warp, __builtin_ctz(rest)),
                             static_cast<std::uint32_t>(op.aux));
+  warp.block->watch->copies_waited(warp, mask);
   return op.pc + 1;
 }
 
 std::int32_t wait_all(Warp& warp, const Op& op, std::uint32_t mask) {
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
     warp.block->copies.finish(thread_of(warp, __builtin_ctz(rest)));
+  warp.block->watch->copies_waited(warp, mask);
   return op.pc + 1;
 }
 

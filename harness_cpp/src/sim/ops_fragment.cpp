@@ -6,6 +6,7 @@
 #include "sim/alu.hpp"
 #include "sim/ops.hpp"
 #include "sim/scattered_access.hpp"
+#include "sim/watch_rows.hpp"
 #include "sim/whole_warp.hpp"
 #include "sim/wide_operands.hpp"
 
@@ -45,12 +46,14 @@ HostAddresses rows_of(Warp& warp, const Op& op, AccessKind kind) {
   const Addresses addresses = op.address == Slot::b64
                                   ? spread(lanes<std::uint64_t>(warp, op.src[0]), op.imm, kRows)
                                   : spread(lanes<std::uint32_t>(warp, op.src[0]), op.imm, kRows);
-  return resolve_lanes(warp, op, addresses, kRows, kRowBytes, kind);
+  const HostAddresses rows = resolve_lanes(warp, op, addresses, kRows, kRowBytes, kind);
+  watch_rows(warp, op, space_of(op), addresses, kRows, kRowBytes, kind);
+  return rows;
 }
 
 template <int kMatrices>
 std::int32_t load_matrices(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const HostAddresses rows = rows_of<kMatrices>(warp, op, AccessKind::load);
   Matrix matrices[kMatrices];
   for (int m = 0; m < kMatrices; ++m)
@@ -65,7 +68,7 @@ std::int32_t load_matrices(Warp& warp, const Op& op, std::uint32_t mask) {
 
 template <int kMatrices>
 std::int32_t store_matrices(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const HostAddresses rows = rows_of<kMatrices>(warp, op, AccessKind::store);
   for (int m = 0; m < kMatrices; ++m) {
     const std::uint32_t* from = lanes<std::uint32_t>(warp, op.src[static_cast<std::size_t>(m) + 1]);
@@ -78,7 +81,7 @@ std::int32_t store_matrices(Warp& warp, const Op& op, std::uint32_t mask) {
 }
 
 std::int32_t transpose_matrix(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const std::uint32_t* from = lanes<std::uint32_t>(warp, op.src[0]);
   std::uint32_t* to = lanes<std::uint32_t>(warp, op.dst[0]);
   Matrix matrix;

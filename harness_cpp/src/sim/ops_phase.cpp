@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/alu.hpp"
+#include "sim/block_watch.hpp"
 #include "sim/mbarrier.hpp"
 #include "sim/mbarrier_access.hpp"
 #include "sim/ops.hpp"
@@ -28,6 +29,10 @@ std::uint64_t lane_address(Warp& warp, const Op& op, int lane) {
   return static_cast<std::uint32_t>(Source<std::uint32_t>(warp, op, 0)[lane] + displacement);
 }
 
+std::uint64_t shared_address(const Op& op, std::uint64_t address) {
+  return space_of_barrier(op) == ptx::Space::none ? address - kSharedWindow : address;
+}
+
 // Applies `change` to the barrier of every lane, and gives the lane what the barrier was before.
 template <class Change>
 std::int32_t for_each_barrier(Warp& warp, const Op& op, std::uint32_t mask, const Change& change) {
@@ -37,6 +42,8 @@ std::int32_t for_each_barrier(Warp& warp, const Op& op, std::uint32_t mask, cons
     MbarrierAccess access(warp, op, space_of_barrier(op), lane_address(warp, op, lane), lane);
     const Mbarrier before = access.read();
     access.write(change(access, before, lane));
+    if (warp.launch->watch != nullptr)
+      warp.block->watch->phase_arrived(warp, shared_address(op, lane_address(warp, op, lane)));
     if (op.dst[0] >= 0) lane_pointer<std::uint64_t>(warp, op.dst[0])[lane] = before.bits();
   }
   return op.pc + 1;
@@ -96,6 +103,9 @@ std::int32_t test(Warp& warp, const Op& op, std::uint32_t mask) {
     const bool left = by_parity ? now.has_left_parity(Source<std::uint32_t>(warp, op, 1)[lane])
                                 : now.has_left(Source<std::uint64_t>(warp, op, 1)[lane]);
     over |= left ? kLaneBits[lane] : 0u;
+    if (left && warp.launch->watch != nullptr)
+      warp.block->watch->phase_left(warp, static_cast<std::uint32_t>(lane),
+                                    shared_address(op, lane_address(warp, op, lane)));
   }
   write_predicate(warp, op.dst[0], over, mask);
   return op.pc + 1;
@@ -116,6 +126,7 @@ std::int32_t arrive_after_copies(Warp& warp, const Op& op, std::uint32_t mask) {
   for (std::uint32_t rest = watched; rest != 0; rest &= rest - 1)
     warp.block->copies.finish(warp.index * kLanes +
                               static_cast<std::uint32_t>(__builtin_ctz(rest)));
+  if (watched != 0) warp.block->watch->copies_waited(warp, watched);
   const bool counted_on = Flags{op.aux}.has(kNoIncrease);
   return for_each_barrier(warp, op, mask, [&](const MbarrierAccess& access, Mbarrier now, int) {
     return counted_on ? access.arrive(now, 1) : now;

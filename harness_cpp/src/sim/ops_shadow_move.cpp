@@ -85,7 +85,8 @@ std::int32_t shuffle(Warp& warp, const Op& op, std::uint32_t mask) {
   Op probe = op;
   probe.src[0] = how.lane_numbers;
   probe.dst = {how.scratch, -1, -1, -1};
-  execute(warp, probe, how, mask);
+  const std::int32_t after = execute(warp, probe, how, mask);
+  if (after != op.pc + 1) return after;  // some lanes wait for others: they will be here again
   std::uint32_t from[kLanes];
   std::memcpy(from, lanes<std::uint32_t>(warp, how.scratch), sizeof from);
   Taint sources = taint(warp, how.src_taints[0]), fresh;

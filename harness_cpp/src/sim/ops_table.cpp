@@ -15,9 +15,19 @@ std::optional<Binding> bind(const ptx::Function& function, const ptx::Instructio
     if (auto binding = family(function, instruction, watch)) return binding;
   }
   using Family = std::optional<Binding> (*)(const ptx::Function&, const ptx::Instruction&);
-  static constexpr Family kFamilies[] = {
-      bind_parameter_words, bind_clock,   bind_move, bind_float,   bind_integer, bind_bits,
-      bind_compare,         bind_convert, bind_half, bind_control, bind_warp,    bind_matrix};
+  static constexpr Family kFamilies[] = {bind_parameter_words,
+                                         bind_clock,
+                                         bind_move,
+                                         bind_float,
+                                         bind_integer,
+                                         bind_bits,
+                                         bind_compare,
+                                         bind_convert,
+                                         bind_half,
+                                         bind_control,
+                                         bind_warp,
+                                         bind_matrix,
+                                         bind_hint};
   for (const Family family : kFamilies) {
     if (auto binding = family(function, instruction)) return binding;
   }

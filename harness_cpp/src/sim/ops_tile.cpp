@@ -5,6 +5,7 @@
 #include "sim/matrix_form.hpp"
 #include "sim/ops.hpp"
 #include "sim/scattered_access.hpp"
+#include "sim/watch_rows.hpp"
 #include "sim/whole_warp.hpp"
 #include "sim/wide_operands.hpp"
 
@@ -58,6 +59,7 @@ void for_each_piece(Warp& warp, const Op& op, const TileForm& form, const Lines&
     const std::uint32_t mask = kAllLanes >> (kLanes - count);
     const HostAddresses host =
         resolve_lanes(warp, op, form.space, addresses, mask, lines.piece_bytes, kind);
+    watch_rows(warp, op, form.space, addresses, mask, lines.piece_bytes, kind);
     for (std::uint32_t i = 0; i < count; ++i) move(host.of[i], (first + i) * lines.piece_bytes);
   }
 }
@@ -163,7 +165,7 @@ void spread_accumulator(Warp& warp, const WideOperand* from, const TileForm& for
 }
 
 std::int32_t load_tile(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const WideOperands& wide = wide_operands(warp, op);
   const auto form = form_of<TileForm>(wide);
   const Lines lines = lines_of(warp, wide, form);
@@ -180,7 +182,7 @@ std::int32_t load_tile(Warp& warp, const Op& op, std::uint32_t mask) {
 }
 
 std::int32_t store_tile(Warp& warp, const Op& op, std::uint32_t mask) {
-  check_whole_warp(warp, op, mask);
+  if (mask != kAllLanes) return wait_for_whole_warp(warp, op, mask);
   const WideOperands& wide = wide_operands(warp, op);
   const auto form = form_of<TileForm>(wide);
   const Lines lines = lines_of(warp, wide, form);

@@ -45,7 +45,7 @@ bool lies_behind(const ptx::ControlFlow& flow, const std::vector<std::int32_t>& 
 std::vector<Passing> passed_barriers(const ptx::ControlFlow& flow,
                                      const std::vector<std::int32_t>& meeting,
                                      const std::vector<bool>& returning,
-                                     const std::vector<Op>& code) {
+                                     const std::vector<bool>& ends, const std::vector<Op>& code) {
   std::vector<Passing> passing;
   const auto block_of = [&](const Op& op) {
     return flow.block_of[static_cast<std::size_t>(op.instruction)];
@@ -55,7 +55,7 @@ std::vector<Passing> passed_barriers(const ptx::ControlFlow& flow,
     for (const Op& exit : code) {
       if (exit.full != exit_lanes || exit.instruction < 0) continue;
       const std::int32_t from = leaving_block(flow, returning, block_of(exit));
-      if (from < 0 || from == block_of(barrier)) continue;
+      if (from < 0 || from == block_of(barrier) || ends[static_cast<std::size_t>(from)]) continue;
       if (lies_behind(flow, meeting, from, block_of(barrier))) {
         passing.push_back({barrier.pc, exit.pc});
       }

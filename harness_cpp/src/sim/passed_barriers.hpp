@@ -5,11 +5,10 @@
 // hardware since Volta waits for the other threads alone. Both look the same at run time, so the
 // code decides: an exit lies behind a barrier if every thread that executes the barrier and does
 // not return early comes through the exit's block, and none comes to the barrier from there. A
-// block that holds nothing but the return counts as the one before it.
+// block that holds nothing but the return counts as the one before it; ends as in kernel_ends.hpp
+// do not count.
 //
-// What is therefore missed: threads that go past a barrier with nothing behind it but the end.
-// What is flagged though the source returns early: two ends the compiler made one, since the early
-// one does the same work.
+// What is therefore missed: threads that go past a barrier with nothing behind it but such an end.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +19,12 @@
 
 namespace cudaopt::sim {
 
-// `meeting` and `returning` are of reconvergence.hpp; `code` is decoded from `function` alone.
+// `meeting` and `returning` are of reconvergence.hpp, `ends` of kernel_ends.hpp; `code` is decoded
+// from the function alone.
 [[nodiscard]] std::vector<Passing> passed_barriers(const ptx::ControlFlow& flow,
                                                    const std::vector<std::int32_t>& meeting,
                                                    const std::vector<bool>& returning,
+                                                   const std::vector<bool>& ends,
                                                    const std::vector<Op>& code);
 
 }  // namespace cudaopt::sim

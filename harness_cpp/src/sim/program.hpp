@@ -176,6 +176,7 @@ struct Program : FrameLayout {
   bool ordered = false;  // the result may depend on the order of blocks: one worker, in order
   std::vector<std::int32_t> polling, storing;  // pcs, see polling.hpp
   std::vector<Passing> passing;                // of aligned barriers
+  std::vector<std::int32_t> ends;              // pcs of joins that are the kernel's end
   std::vector<std::string> notes;              // instructions this device cannot execute
   std::shared_ptr<const ShadowPlan> shadow;    // Watch::rounding only
 

@@ -11,7 +11,10 @@ namespace {
 
 constexpr int kRounds = 16;                   // of a block's warps, until the next block's turn
 constexpr std::uint64_t kBlocksAtRandom = 4;  // side by side in random order, though none waits
-constexpr std::uint64_t kFirstLook = 4;       // rounds in which nobody did anything
+// Turns of a block in which nobody did anything, until it is said to wait: a lock may yet go from
+// one lane of a warp to another.
+constexpr std::uint64_t kFewIdleTurns = 8;
+constexpr std::uint64_t kFirstLook = 16;
 
 }  // namespace
 
@@ -33,8 +36,8 @@ Counters Residents::run() {
       continue;
     }
     // Twice as many each time: a grid that waits for itself is soon complete.
-    start(m_running.size());
-    if (++m_idle_rounds >= m_next_look) look_for_standstill();
+    if (++m_idle_rounds == 1) start(m_running.size());
+    if (m_idle_rounds >= m_next_look) look_for_standstill();
   }
   return m_total;
 }
@@ -71,7 +74,7 @@ Residents::Turn Residents::give_turn(Worker& worker) {
       m_total.add(worker.take_counters());
       return Turn::ended;
     }
-    if (worker.waits()) return Turn::waiting;
+    if (worker.idle_turns() >= kFewIdleTurns) return Turn::waiting;
   }
   return Turn::working;
 }

@@ -117,13 +117,13 @@ class SimDevice final : public Device {
     LoadedModule& module = find_module(spec);
     sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
+    sim::PrintedText printed;
+    launch.printed = &printed;
     sim::LaunchShadow shadow(m_shadow);
     if (launch.program->shadow != nullptr) {
       m_shadow.prepare(m_memory.allocations(), launch.program->shadow->cell_bytes);
       launch.shadow = &shadow;
     }
-    sim::PrintedText printed;
-    launch.printed = &printed;
     LaunchReport report;
     if (spec.checks.any()) {
       run_watched(spec, launch, report);
@@ -131,8 +131,8 @@ class SimDevice final : public Device {
       report.counters = run(launch);
     }
     m_memory.count_as_written();
-    report.printed = printed.take();
     report.rounding = sim::rounding_loss(launch, shadow);
+    report.printed = printed.take();
     return report;
   }
 

@@ -12,8 +12,9 @@
 namespace cudaopt::sim {
 namespace {
 
-// Long enough that loops of lanes that soon leave them end by themselves.
-constexpr std::uint32_t kPatience = 4 * kSlice;
+// Instructions after which lanes yield. Long enough that loops of lanes that soon leave them end by
+// themselves; once lanes had to yield they are known to need it, and a lock changes hands quickly.
+constexpr std::uint32_t kPatience = 2 * kSlice, kShortPatience = 64;
 
 constexpr int kLongestLoop = 2048;  // instructions
 
@@ -34,20 +35,21 @@ const FrameLayout& layout_of(const Warp& warp) {
   return *warp.launch->program;
 }
 
-// Registers and place of a warp.
+// Registers and place of a warp, of the call it is in: those of its callers stay as they are.
 struct State {
   explicit State(const Warp& warp) {
     const FrameLayout& layout = layout_of(warp);
     registers.assign(warp.registers, warp.registers + layout.register_bytes);
     predicates.assign(warp.predicates, warp.predicates + layout.predicates);
+    frame = warp.frame;
     pc = warp.pc;
     active = warp.active;
     splits = warp.split_count;
     carry = warp.carry;
   }
   [[nodiscard]] bool is_that_of(const Warp& warp) const {
-    return warp.pc == pc && warp.active == active && warp.split_count == splits &&
-           warp.carry == carry &&
+    return warp.frame == frame && warp.pc == pc && warp.active == active &&
+           warp.split_count == splits && warp.carry == carry &&
            std::memcmp(registers.data(), warp.registers, registers.size()) == 0 &&
            std::equal(predicates.begin(), predicates.end(), warp.predicates);
   }
@@ -55,6 +57,7 @@ struct State {
   std::vector<std::uint32_t> predicates;
   std::int32_t pc, splits;
   std::uint32_t active, carry;
+  const Frame* frame;
 };
 
 ptx::Space space_of(const ptx::Instruction& instruction) {
@@ -115,11 +118,10 @@ std::uint32_t lanes_executing(const Warp& warp, const Op& op) {
 bool step_idly(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
   const Program& program = *warp.launch->program;
   const Op& op = program.code[static_cast<std::size_t>(warp.pc)];
-  if (op.instruction >= 0) {
-    const ptx::Instruction& instruction = *program.instruction_of(op);
-    if (contains(program.storing, op.pc) || instruction.opcode == "call") return false;
-    if (instruction.opcode == "atom") {
-      const Words words(warp, op, instruction, lanes_executing(warp, op));
+  if (const ptx::Instruction* instruction = program.instruction_of(op)) {
+    if (contains(program.storing, op.pc) || instruction->opcode == "call") return false;
+    if (instruction->opcode == "atom") {
+      const Words words(warp, op, *instruction, lanes_executing(warp, op));
       run_slice(warp, program.code.data(), 1, executed);
       return words.are_unchanged();
     }
@@ -129,6 +131,8 @@ bool step_idly(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
 }
 
 }  // namespace
+
+SpinWatch::SpinWatch() : m_patience(kPatience) {}
 
 void SpinWatch::begin_turn(const Program& program, const std::vector<std::uint64_t>& by_pc) {
   if (program.polling.empty()) return;
@@ -140,19 +144,27 @@ void SpinWatch::end_turn(const Program& program, const std::vector<std::uint64_t
                          std::uint32_t executed) {
   if (program.polling.empty()) return;
   if (sum_at(program.storing, by_pc) != m_stores_before) {
-    *this = SpinWatch{};
+    m_polls = m_instructions = m_spun = 0;
+    m_spins = false;
     return;
   }
   m_polls += sum_at(program.polling, by_pc) - m_polls_before;
   m_instructions += executed;
-  if (m_instructions < kSlice) return;
-  m_spins = m_polls >= 2;
+  if (m_instructions < longest_turn()) return;
+  m_spins = m_polls >= (m_spins ? 1 : 2);
   m_spun = m_spins ? m_spun + m_instructions : 0;
   m_polls = 0;
   m_instructions = 0;
 }
 
-bool SpinWatch::is_impatient() const { return m_spun >= kPatience; }
+void SpinWatch::has_yielded() {
+  m_spun = 0;
+  m_patience = kShortPatience;
+}
+
+std::uint32_t SpinWatch::longest_turn() const {
+  return m_spins || m_patience == kShortPatience ? kShortPatience : kSlice;
+}
 
 std::int32_t spin_of(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
   const State before(warp);

@@ -29,29 +29,32 @@ void Standstill::count(const Warp& warp, Waiting waiting, std::uint32_t lanes) {
   m_waiting.push_back(waiting);
 }
 
-void Standstill::add_splits(const Warp& warp) {
-  for (std::int32_t i = 0; i < warp.split_count; ++i) {
-    const Split& split = warp.splits[i];
-    const std::uint32_t lanes = arrived_lanes(warp, i);
-    if (lanes == 0) continue;
-    Waiting waiting;
-    waiting.pc = split.pc;
-    if (split.wait == Wait::members) waiting.kind = Kind::members;
-    if (split.wait == Wait::barrier) waiting.kind = Kind::barrier;
-    if (split.wait == Wait::none) continue;
-    count(warp, waiting, lanes);
-  }
-}
-
-void Standstill::add_at_barrier(const Warp& warp) {
-  const Barrier& barrier = warp.block->barriers[static_cast<std::size_t>(warp.barrier)];
+void Standstill::count_at_barrier(Warp& warp, std::int32_t pc, std::uint32_t lanes_there) {
+  const Op& op = warp.launch->program->code[static_cast<std::size_t>(pc)];
   Waiting waiting;
   waiting.kind = Kind::barrier;
-  waiting.pc = warp.barrier_pc;
-  waiting.barrier = warp.barrier;
+  waiting.pc = pc;
+  const auto number =
+      lanes<std::uint32_t>(warp, op.src[0])[__builtin_ctz(lanes_there)] % std::uint32_t{kBarriers};
+  const Barrier& barrier = warp.block->barriers[number];
+  waiting.barrier = static_cast<std::int32_t>(number);
   waiting.arrived = std::min(barrier.arrived, threads_of(*warp.block));
   waiting.expected = barrier.expected != 0 ? barrier.expected : threads_of(*warp.block);
-  count(warp, waiting, warp.alive);
+  count(warp, waiting, lanes_there);
+}
+
+void Standstill::add_splits(Warp& warp) {
+  for (std::int32_t i = 0; i < warp.split_count; ++i) {
+    const Split& split = warp.splits[i];
+    const std::uint32_t there = split.mask & warp.alive;
+    if (there == 0) continue;
+    if (split.wait == Wait::barrier) count_at_barrier(warp, split.pc, there);
+    if (split.wait != Wait::members && split.wait != Wait::whole_warp) continue;
+    Waiting waiting;
+    waiting.kind = Kind::members;
+    waiting.pc = split.pc;
+    count(warp, waiting, there);
+  }
 }
 
 // Every path of the warp that could have a turn.
@@ -72,7 +75,7 @@ bool Standstill::add_running(Warp& warp, RunSlice run_slice, std::uint64_t* exec
 bool Standstill::add(Block& block, RunSlice run_slice, std::uint64_t* executed) {
   m_launch = block.warps->front().launch;
   for (Warp& warp : *block.warps) {
-    if (warp.state == WarpState::at_barrier) add_at_barrier(warp);
+    if (warp.state == WarpState::at_barrier) count_at_barrier(warp, warp.barrier_pc, warp.alive);
     if (warp.state == WarpState::running && !add_running(warp, run_slice, executed)) return false;
   }
   return true;
@@ -86,11 +89,10 @@ std::string Standstill::describe(const Waiting& waiting) const {
   std::string text = std::to_string(waiting.threads) + (one ? " thread " : " threads ");
   if (waiting.kind == Kind::spins) text += one ? "goes round" : "go round";
   if (waiting.kind == Kind::members) text += one ? "waits for lanes" : "wait for lanes";
-  if (waiting.kind == Kind::barrier) text += one ? "waits at " : "wait at ";
-  if (waiting.kind == Kind::barrier && waiting.barrier < 0) text += "a barrier";
-  if (waiting.barrier >= 0) {
-    text += "barrier " + std::to_string(waiting.barrier) + " (" + std::to_string(waiting.arrived) +
-            " of " + std::to_string(waiting.expected) + " have arrived)";
+  if (waiting.kind == Kind::barrier) {
+    text += std::string(one ? "waits" : "wait") + " at barrier " + std::to_string(waiting.barrier) +
+            " (" + std::to_string(waiting.arrived) + " of " + std::to_string(waiting.expected) +
+            " have arrived)";
   }
   const std::string line = line_text(place);
   return text + (line.empty() ? "" : " at " + line);

@@ -35,8 +35,8 @@ class Standstill {
   };
 
   bool add_running(Warp& warp, RunSlice run_slice, std::uint64_t* executed);
-  void add_splits(const Warp& warp);
-  void add_at_barrier(const Warp& warp);
+  void add_splits(Warp& warp);
+  void count_at_barrier(Warp& warp, std::int32_t pc, std::uint32_t lanes_there);
   void count(const Warp& warp, Waiting waiting, std::uint32_t lanes);
   [[nodiscard]] std::string describe(const Waiting& waiting) const;
 

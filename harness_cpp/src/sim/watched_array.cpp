@@ -68,7 +68,10 @@ namespace {
 
 // All names of dynamic shared memory mean the same place: the first one the module declares.
 std::string dynamic_name(const Program& program) {
-  for (const auto* variables : {&program.function->variables, &program.module->variables})
+  std::vector<const std::vector<ptx::Variable>*> scopes{&program.function->variables,
+                                                        &program.module->variables};
+  for (const Routine& routine : program.routines) scopes.push_back(&routine.function->variables);
+  for (const auto* variables : scopes)
     for (const ptx::Variable& variable : *variables)
       if (variable.space == ptx::Space::shared && variable.external)
         return plain_variable_name(variable.name);

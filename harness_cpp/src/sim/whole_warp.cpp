@@ -3,10 +3,16 @@
 #include <string>
 #include <utility>
 
+#include "sim/members.hpp"
+
 namespace cudaopt::sim {
 
-void check_whole_warp(const Warp& warp, const Op& op, std::uint32_t mask) {
-  if (mask == kAllLanes) return;
+std::int32_t wait_for_whole_warp(Warp& warp, const Op& op, std::uint32_t mask) {
+  if (warp.alive != kAllLanes || mask != warp.active) fail_incomplete_warp(warp, op, mask);
+  return wait_for_all_lanes(warp, op);
+}
+
+void fail_incomplete_warp(const Warp& warp, const Op& op, std::uint32_t mask) {
   FaultDetail detail;
   detail.kind = FaultKind::absent_lane;
   detail.message =

@@ -7,8 +7,12 @@
 
 namespace cudaopt::sim {
 
-// Raises absent_lane unless every one of the 32 threads executes `op`. The PTX manual leaves
+// The lanes in `mask`, not all 32, have reached `op`: they wait for the others, and execute it with
+// them. Returns the next pc. Raises absent_lane if there are no 32 threads. The PTX manual leaves
 // undefined what becomes of a matrix whose parts other threads hold.
-void check_whole_warp(const Warp& warp, const Op& op, std::uint32_t mask);
+std::int32_t wait_for_whole_warp(Warp& warp, const Op& op, std::uint32_t mask);
+
+// The absent_lane of lanes whose warp will never be complete there.
+[[noreturn]] void fail_incomplete_warp(const Warp& warp, const Op& op, std::uint32_t mask);
 
 }  // namespace cudaopt::sim

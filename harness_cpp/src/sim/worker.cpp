@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "sim/clock.hpp"
 #include "sim/fault.hpp"
 #include "sim/fixed_slots.hpp"
 #include "sim/paths.hpp"
@@ -17,12 +19,12 @@ namespace {
 // ever.
 constexpr std::uint64_t kLongestWait = std::uint64_t{1} << 29;
 
-constexpr std::uint64_t kFirstLook = 16;  // rounds in which nobody did anything
+constexpr std::uint64_t kFirstLook = 16;  // turns in which nobody did anything
 
 // Without those that decode inserted, and those spent waiting for others, of which there are more
 // or less by the order of turns.
 std::uint64_t own_instructions(const Block& block) {
-  return block.instructions - block.inserted - std::min(block.spun, block.instructions);
+  return block.instructions - block.inserted - block.spun;
 }
 
 [[noreturn]] void fail_at(const Warp& warp, std::int32_t pc, FaultDetail detail) {
@@ -62,6 +64,7 @@ Worker::Worker(Launch& launch, RunSlice run_slice)
   m_local = make_memory(std::uint64_t{program.local_stack_bytes} * warps * kLanes);
   m_warps.resize(warps);
   m_spins.resize(warps);
+  m_reads_clock = std::any_of(program.code.begin(), program.code.end(), reads_clock);
   make_warps();
   if (program.shadow != nullptr) {
     m_shadow = std::make_unique<WorkerShadow>(
@@ -115,6 +118,7 @@ void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
   for (Warp& warp : m_warps) begin_warp(warp);
   if (m_shadow != nullptr) m_shadow->begin_block();
   m_turns.begin(block);
+  m_idle_turns = 0;
   m_spins.assign(m_warps.size(), SpinWatch{});
   if (m_watch != nullptr) m_watch->begin();
 }
@@ -151,46 +155,49 @@ std::uint32_t Worker::run_traced(Warp& warp, std::uint32_t limit) {
 }
 
 // Other lanes of a warp have turns when the running ones have waited for long.
-void Worker::give_turn(Warp& warp) {
+bool Worker::give_turn(Warp& warp) {
   SpinWatch& spin = m_spins[warp.index];
   const Program& program = *m_launch.program;
-  const std::uint32_t limit = m_turns.slice();
+  const std::uint32_t limit = std::min(m_turns.slice(), spin.longest_turn());
+  const std::uint64_t inserted = m_block.inserted;
   spin.begin_turn(program, m_executed);
+  if (m_reads_clock) {
+    m_block.executed_before =
+        std::accumulate(m_executed.begin(), m_executed.end(), std::uint64_t{0});
+  }
   const std::uint32_t executed =
       m_block.tracer != nullptr ? run_traced(warp, limit)
                                 : m_run_slice(warp, program.code.data(), limit, m_executed.data());
   spin.end_turn(program, m_executed, executed);
   m_block.instructions += executed;
-  m_block.executed_before += executed;
   warp.instructions += executed;
-  if (spin.spins()) m_block.spun += executed;
+  if (spin.spins()) m_block.spun += executed - (m_block.inserted - inserted);
   if (own_instructions(m_block) > m_launch.block_instructions || m_block.spun > kLongestWait) {
     fail_budget(warp);
   }
-  const bool running = warp.state == WarpState::running;
-  m_waits = m_waits && running && spin.spins();
-  if (running && (m_turns.yields() || spin.is_impatient()) && yield(warp)) spin.has_yielded();
+  if (warp.state != WarpState::running) return true;
+  if ((m_turns.yields() || spin.is_impatient()) && yield(warp)) spin.has_yielded();
+  return !spin.spins();
 }
 
 bool Worker::advance() {
-  bool ran = false;
-  m_waits = true;
+  bool ran = false, idle = true;
   for (const std::uint32_t index : m_turns.next_round()) {
     Warp& warp = m_warps[index];
     if (warp.state != WarpState::running) continue;
     ran = true;
-    give_turn(warp);
+    if (give_turn(warp)) idle = false;
   }
+  m_idle_turns = idle ? m_idle_turns + 1 : 0;
   return ran;
 }
 
 void Worker::run(std::uint64_t block, BlockTracer* tracer) {
   begin(block, tracer);
-  std::uint64_t idle_rounds = 0, next_look = kFirstLook;
+  std::uint64_t next_look = kFirstLook;
   while (advance()) {
-    idle_rounds = m_waits ? idle_rounds + 1 : 0;
-    if (idle_rounds < next_look) continue;
-    next_look = 2 * idle_rounds;
+    if (m_idle_turns < next_look) continue;
+    next_look *= 2;
     Standstill standstill;
     if (add_to(standstill)) throw standstill.fault("");
   }
@@ -219,7 +226,6 @@ void Worker::finish() {
 }
 
 Counters Worker::take_counters() {
-  m_block.executed_before = 0;
   Counters counters = std::exchange(m_counters, {});
   const std::vector<Op>& code = m_launch.program->code;
   for (std::size_t pc = 0; pc < code.size(); ++pc) {

@@ -34,8 +34,8 @@ class Worker {
   void begin(std::uint64_t block, BlockTracer* tracer = nullptr);
   [[nodiscard]] bool advance();
   void finish();
-  // In its last turn, every warp that ran only looked whether it may go on.
-  [[nodiscard]] bool waits() const { return m_waits; }
+  // For how many turns by now every warp that ran only looked whether it may go on.
+  [[nodiscard]] std::uint64_t idle_turns() const { return m_idle_turns; }
   [[nodiscard]] bool add_to(Standstill& standstill);
 
   // What the blocks run since the last call add up to.
@@ -51,7 +51,8 @@ class Worker {
 
   void make_warps();
   void begin_warp(Warp& warp);
-  void give_turn(Warp& warp);
+  // False: the warp only looked whether it may go on.
+  bool give_turn(Warp& warp);
   [[nodiscard]] std::uint32_t run_traced(Warp& warp, std::uint32_t limit);
 
   Launch& m_launch;
@@ -62,13 +63,14 @@ class Worker {
   std::vector<AddressPattern> m_patterns;
   std::vector<Warp> m_warps;
   std::vector<std::uint64_t> m_executed;  // by pc
+  bool m_reads_clock = false;
   Frames m_frames;
   Counters m_counters;
   Block m_block;
   std::unique_ptr<WorkerShadow> m_shadow;  // of a program with one
   Turns m_turns;
   std::vector<SpinWatch> m_spins;  // by warp
-  bool m_waits = false;
+  std::uint64_t m_idle_turns = 0;
   std::unique_ptr<BlockWatch> m_watch;  // only in launches with checks
 };
 
