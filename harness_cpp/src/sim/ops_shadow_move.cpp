@@ -137,7 +137,8 @@ std::int32_t across(Warp& warp, const Op& op, std::uint32_t mask) {
 
 // Bits and integers: the result is what its bits say, and began anew if it came from a float.
 std::int32_t other(Warp& warp, const Op& op, std::uint32_t mask) {
-  const ShadowOp& how = shadow_of(warp, op);
+  const ShadowOp& how = shadow_of_gathered(warp, op);
+  if (warp.shadow == nullptr) return execute(warp, op, how, mask);
   follow_guard(warp, how);
   const Taint all = source_taints(warp, how);
   const std::int32_t next = execute(warp, op, how, mask);
