@@ -14,7 +14,11 @@ from sim_speed import KERNELS, REPEATS, WORKLOADS, Ours, Workload
 from pytest_cudaopt.device import open_device
 from pytest_cudaopt.protocol import Checks
 
-CHECKS = {"accesses": Checks(accesses=True), "touched": Checks(touched=True)}
+CHECKS = {
+    "accesses": Checks(accesses=True),
+    "touched": Checks(touched=True),
+    "all": Checks(accesses=True, rounding=True, touched=True),
+}
 
 
 def main() -> None:

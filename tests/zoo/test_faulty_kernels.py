@@ -78,7 +78,7 @@ def test_nothing_is_found_in_a_kernel_that_only_computes_wrong_values(name: str,
 
 
 @under_every_schedule
-@pytest.mark.parametrize(("kernel", "case"), RIGHT, ids=str)
+@pytest.mark.parametrize(("kernel", "case"), RIGHT, ids=lambda value: getattr(value, "name", str(value)))
 def test_the_right_kernel_is_silent(kernel: Kernel, case: Case, turns: Turns, sim: Device) -> None:
     seen = observe(kernel, kernel.start(), case, turns, sim)
     assert not seen.findings, shown(seen.findings)

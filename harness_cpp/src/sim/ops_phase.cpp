@@ -171,6 +171,8 @@ std::optional<Binding> bind_test(const ptx::Function& function, const Instructio
   Binding binding = barrier_binding(function, instruction, 1, test, by_parity ? kByParity : 0);
   binding.dst[0] = Slot::predicate;
   binding.src[1] = by_parity ? Slot::b32 : Slot::b64;
+  if (instruction.operands.size() > 3)
+    binding.src[2] = Slot::b32;  // the longest wait: no time passes
   return binding;
 }
 

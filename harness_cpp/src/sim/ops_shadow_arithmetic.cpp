@@ -99,12 +99,12 @@ CUDAOPT_INLINE void compute(const double* const* x, double* out) {
       numbers_of_bits(warp, slot, numbers, e, operands.value[k]);
       continue;
     }
-    std::uint32_t now[kLanes];
-    std::uint32_t* at = lanes<std::uint32_t>(warp, slot);
-    std::memcpy(now, at, sizeof now);
-    std::memcpy(at, old.of, sizeof old.of);
+    std::uint64_t now[kLanes];
+    auto* at = lanes<std::uint8_t>(warp, slot);
+    std::memcpy(now, at, old.bytes);
+    std::memcpy(at, old.of, old.bytes);
     numbers_of_bits(warp, slot, numbers, e, operands.value[k]);
-    std::memcpy(at, now, sizeof now);
+    std::memcpy(at, now, old.bytes);
   }
 }
 
@@ -143,7 +143,7 @@ template <int N>
                                                 const double* const (*sources)[N],
                                                 const Doubles* result, std::uint32_t decided,
                                                 std::uint32_t mask) {
-  const Overwritten old(warp, op.dst[0]);
+  const Overwritten old(warp, op.dst[0], how.from);
   const std::int32_t next = execute(warp, op, how, mask);
   LossCount& count = loss_count(warp, op);
   count.lanes += static_cast<std::uint32_t>(__builtin_popcount(mask));

@@ -98,6 +98,7 @@ struct ShadowOp {
   ptx::Space space{};          // memory
   std::uint32_t elements = 1;  // memory: registers of the access
   std::uint32_t element_bytes = 4;
+  bool joins_members = false;                    // waits for the lanes its member mask names
   std::int32_t lane_numbers = -1, scratch = -1;  // shuffle: slots of %laneid, and to write to
 };
 

@@ -28,10 +28,12 @@ CUDAOPT_INLINE double relative_error(double value, double shadow, double least) 
 
 // The registers an instruction is about to overwrite, whose old values its sources may be.
 struct Overwritten {
-  alignas(64) std::uint32_t of[kLanes];
+  alignas(64) std::uint64_t of[kLanes];
   std::int32_t slot;
-  CUDAOPT_INLINE Overwritten(Warp& warp, std::int32_t at) : slot(at) {
-    std::memcpy(of, lanes<std::uint32_t>(warp, at), sizeof of);
+  std::size_t bytes;
+  CUDAOPT_INLINE Overwritten(Warp& warp, std::int32_t at, Numbers numbers)
+      : slot(at), bytes(bytes_of(numbers.format) * numbers.count > 4 ? 8 * kLanes : 4 * kLanes) {
+    std::memcpy(of, lanes<std::uint8_t>(warp, at), bytes);
   }
 };
 

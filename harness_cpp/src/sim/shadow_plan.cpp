@@ -304,6 +304,7 @@ class Planner {
     how.saturate = rule.saturate;
     how.relu = rule.relu;
     how.on_purpose = rule.on_purpose;
+    how.joins_members = rule.joins_members;
     how.integer = rule.integer;
     how.space = rule.space;
     how.elements = rule.elements;

@@ -73,7 +73,7 @@ bool is_function(ShadowRule rule) {
   return rule >= ShadowRule::reciprocal_root && rule <= ShadowRule::maximum;
 }
 
-DescribedRule describe_arithmetic(const Form& form) {
+DescribedRule describe_arithmetic(const Form& form, const Instruction& instruction) {
   DescribedRule rule = began_anew();
   const Numbers numbers = numbers_of(form.type());
   const ShadowRule arithmetic = arithmetic_rule(form.opcode);
@@ -82,6 +82,8 @@ DescribedRule describe_arithmetic(const Form& form) {
     return rule;
   rule.to = numbers;
   if (form.has(Modifier::xorsign) || form.has(Modifier::abs)) return rule;
+  const bool of_three = instruction.operands.size() > 3 && arithmetic != ShadowRule::fused;
+  if (of_three) return rule;  // min and max of three
   rule.rule = arithmetic;
   rule.from = numbers;
   rule.rounding = form.rounding;
@@ -189,13 +191,19 @@ DescribedRule described(ShadowRule which) {
   return rule;
 }
 
+DescribedRule across_lanes(ShadowRule which, const Form& form) {
+  DescribedRule rule = described(which);
+  rule.joins_members = form.opcode != Opcode::bar && form.has(Modifier::sync);
+  return rule;
+}
+
 DescribedRule describe_form(const Form& form, const Instruction& instruction) {
   switch (form.opcode) {
     case Opcode::mov:
       if (form.type() == Type::pred) return {};
       break;
     case Opcode::shfl:
-      return described(ShadowRule::shuffle);
+      return across_lanes(ShadowRule::shuffle, form);
     case Opcode::selp:
       if (form.type() == Type::pred) return {};
       break;
@@ -205,7 +213,7 @@ DescribedRule describe_form(const Form& form, const Instruction& instruction) {
     case Opcode::activemask:
     case Opcode::elect:
     case Opcode::bar:
-      return described(ShadowRule::across);
+      return across_lanes(ShadowRule::across, form);
     case Opcode::setp:
     case Opcode::set:
       return describe_comparison(form);
@@ -219,7 +227,7 @@ DescribedRule describe_form(const Form& form, const Instruction& instruction) {
     case Opcode::red:
       return describe_atomic(form, instruction);
     default:
-      return describe_arithmetic(form);
+      return describe_arithmetic(form, instruction);
   }
   DescribedRule rule =
       described(form.opcode == Opcode::mov ? ShadowRule::move : ShadowRule::select);
@@ -245,6 +253,8 @@ Numbers numbers_of(Type type) {
       return {Number::bf16, 1};
     case Type::bf16x2:
       return {Number::bf16, 2};
+    case Type::f32x2:
+      return {Number::f32, 2};
     default:
       return {};
   }
