@@ -293,3 +293,46 @@ TEST("a dtype without shadow is refused") {
   }
   CHECK(refused);
 }
+
+TEST("four numbers of a vector access have shadows of their own, in any order of lanes") {
+  ShadowedKernel kernel(
+      "mul.f32 %f2, %f1, 0f3DCCCCCD;\nmul.lo.u32 %r1, %t, 4;\nmov.u32 %r2, tile;\n"
+      "add.u32 %r1, %r1, %r2;\nst.shared.f32 [%r1], %f2;\nbar.sync 0;\nxor.b32 %r3, %t, 5;\n"
+      "and.b32 %r3, %r3, 28;\nmul.lo.u32 %r3, %r3, 4;\nadd.u32 %r3, %r3, %r2;\n"
+      "ld.shared.v4.f32 {%f3, %f4, %f5, %f6}, [%r3];\nadd.f32 %f7, %f3, %f4;\n"
+      "add.f32 %f8, %f5, %f7;\nadd.f32 %f9, %f6, %f8;\nst.global.f32 [%rd2], %f9;\n",
+      kInputs, Words(32), ".shared .align 16 .b8 tile[128];\n");
+  kernel.run();
+  for (std::size_t i = 0; i < 32; ++i) {
+    const std::size_t first = (i ^ 5u) & 28u;
+    double sum =
+        value_at(kInputs, first) * double{0.1f} + value_at(kInputs, first + 1) * double{0.1f};
+    for (std::size_t k = 2; k < 4; ++k) sum = value_at(kInputs, first + k) * double{0.1f} + sum;
+    CHECK_EQUAL(sum, kernel.shadow.values[i]);
+  }
+}
+
+TEST("shared memory that integers write too has the shadows of what is there") {
+  ShadowedKernel kernel(
+      "mul.f32 %f2, %f1, 0f3DCCCCCD;\nmul.lo.u32 %r1, %t, 4;\nmov.u32 %r2, tile;\n"
+      "add.u32 %r1, %r1, %r2;\nst.shared.f32 [%r1], %f2;\nadd.u32 %r4, %t, 0x3f800000;\n"
+      "setp.lt.u32 %p1, %t, 16;\n@%p1 st.shared.u32 [%r1], %r4;\nld.shared.f32 %f3, [%r1];\n"
+      "st.global.f32 [%rd2], %f3;\n",
+      kInputs, Words(32), ".shared .align 16 .b8 tile[128];\n");
+  kernel.run();
+  CHECK_EQUAL(value_at(kernel.y, 3), kernel.shadow.values[3]);
+  CHECK_EQUAL(value_at(kInputs, 20) * double{0.1f}, kernel.shadow.values[20]);
+}
+
+TEST("what is undecided in shared memory stays so") {
+  ShadowedKernel kernel(
+      "add.f32 %f2, %f1, 0f3F800000;\nsetp.gt.f32 %p1, %f2, 0f3F800000;\n"
+      "selp.f32 %f3, 0f40000000, %f1, %p1;\nmul.lo.u32 %r1, %t, 4;\nmov.u32 %r2, tile;\n"
+      "add.u32 %r1, %r1, %r2;\nst.shared.f32 [%r1], %f3;\nbar.sync 0;\nld.shared.f32 %f4, [%r2];\n"
+      "ld.shared.f32 %f5, [%r1];\nst.global.f32 [%rd2], %f5;\nst.global.f32 [%rd2+128], %f4;\n",
+      floats(32, 1e-9f, 1e-3f), Words(64), ".shared .align 16 .b8 tile[128];\n");
+  kernel.run();
+  CHECK_EQUAL(kUndecided, int{kernel.shadow.states[0]});
+  CHECK_EQUAL(kExact, int{kernel.shadow.states[1]});
+  CHECK_EQUAL(kUndecided, int{kernel.shadow.states[33]});
+}

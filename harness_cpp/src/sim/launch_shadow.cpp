@@ -107,6 +107,7 @@ void WorkerShadow::begin_block() {
   if (m_reads_unwritten) std::memset(m_cells.get(), 0, m_cells_bytes);
   for (WarpShadow& warp : m_warps) warp.undecided = 0;
   m_shared.clear();
+  m_block.shared_tainted = false;
   m_local.clear();
   for (LossCount& count : m_block.losses) count.executions = count.losing = 0;
 }

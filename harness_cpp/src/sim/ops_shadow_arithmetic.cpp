@@ -159,28 +159,65 @@ template <int N>
   return next;
 }
 
-template <class Operation, int N>
-std::int32_t arithmetic(Warp& warp, const Op& op, std::uint32_t mask) {
-  const ShadowOp& how = shadow_of(warp, op);
-  follow_guard(warp, how);
+// Any numbers, with whatever modifiers.
+template <class Operation, int N, bool kLooks>
+std::int32_t arithmetic_on(Warp& warp, const Op& op, const ShadowOp& how, std::uint32_t mask) {
   Doubles room[2][N], result[2];
   const double* sources[2][N];
   const int count = how.from.count;
-  for (int e = 0; e < count; ++e) {
+  int done = 0;
+  do {  // at least once, as the compiler would not know of a for
     for (std::size_t k = 0; k < N; ++k)
-      sources[e][k] = shadow_source(warp, op, how, k, how.from, e, room[e][k]);
-    compute<Operation, N>(sources[e], result[e].of);
-    if (how.saturate || how.relu) clamp(how, result[e].of);
-  }
+      sources[done][k] = shadow_source(warp, op, how, k, how.from, done, room[done][k]);
+    compute<Operation, N>(sources[done], result[done].of);
+    if (how.saturate || how.relu) clamp(how, result[done].of);
+  } while (++done < count);
   const Taint taints = taints_of<N>(warp, how);
   const std::int32_t next =
-      loss_count(warp, op).looks()
-          ? execute_and_look<N>(warp, op, how, sources, result, ~taints.undecided, mask)
-          : execute(warp, op, how, mask);
+      kLooks ? execute_and_look<N>(warp, op, how, sources, result, ~taints.undecided, mask)
+             : execute(warp, op, how, mask);
   for (int e = 0; e < count; ++e)
     write_cell(warp, how.dst_cells[0] + to_number(warp, how.from, e), result[e].of, mask);
   write_taint(warp, how.dst_taints[0], taints, mask);
   return next;
+}
+
+template <class Operation, int N>
+std::int32_t arithmetic(Warp& warp, const Op& op, std::uint32_t mask) {
+  const ShadowOp& how = shadow_of(warp, op);
+  follow_guard(warp, how);
+  return loss_count(warp, op).looks() ? arithmetic_on<Operation, N, true>(warp, op, how, mask)
+                                      : arithmetic_on<Operation, N, false>(warp, op, how, mask);
+}
+
+template <class Operation, int N>
+[[gnu::noinline]] std::int32_t looked_at(Warp& warp, const Op& op, const ShadowOp& how,
+                                         std::uint32_t mask) {
+  return arithmetic_on<Operation, N, true>(warp, op, how, mask);
+}
+
+// One f32 without modifiers, by far the most frequent: straight into its cell.
+template <class Operation, int N>
+std::int32_t plain_arithmetic(Warp& warp, const Op& op, std::uint32_t mask) {
+  const ShadowOp& how = shadow_of(warp, op);
+  follow_guard(warp, how);
+  if (loss_count(warp, op).looks()) return looked_at<Operation, N>(warp, op, how, mask);
+  Doubles room[N];
+  const double* sources[N];
+  for (std::size_t k = 0; k < N; ++k) {
+    sources[k] = how.src_cells[k] >= 0 ? cell(warp, how.src_cells[k]) : room[k].of;
+    if (how.src_cells[k] < 0) numbers_of_bits(warp, op.src[k], {Number::f32, 1}, 0, room[k].of);
+  }
+  const Taint taints = taints_of<N>(warp, how);
+  if (mask == kAllLanes) {
+    compute<Operation, N>(sources, cell(warp, how.dst_cells[0]));
+  } else {
+    Doubles result;
+    compute<Operation, N>(sources, result.of);
+    write_cell(warp, how.dst_cells[0], result.of, mask);
+  }
+  write_taint(warp, how.dst_taints[0], taints, mask);
+  return execute(warp, op, how, mask);
 }
 
 // As above, but the shadow begins anew.
@@ -206,7 +243,9 @@ std::int32_t rounding_on_purpose(Warp& warp, const Op& op, std::uint32_t mask) {
 
 template <class Operation, int N>
 Handler rule(const ShadowOp& how) {
-  return how.on_purpose ? rounding_on_purpose<Operation, N> : arithmetic<Operation, N>;
+  if (how.on_purpose) return rounding_on_purpose<Operation, N>;
+  const bool plain = how.from == Numbers{Number::f32, 1} && !how.saturate && !how.relu;
+  return plain ? plain_arithmetic<Operation, N> : arithmetic<Operation, N>;
 }
 
 }  // namespace

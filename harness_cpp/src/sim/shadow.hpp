@@ -93,12 +93,15 @@ struct ShadowOp {
   std::int32_t guard_taint = 0;
   Rounding rounding = Rounding::none;
   bool saturate = false, relu = false;
-  bool on_purpose = false;     // a float operation that rounds on purpose: its shadow begins anew
-  Type integer = Type::none;   // from_integer, to_integer: the other type
-  ptx::Space space{};          // memory
-  std::uint32_t elements = 1;  // memory: registers of the access
+  bool on_purpose = false;    // a float operation that rounds on purpose: its shadow begins anew
+  Type integer = Type::none;  // from_integer, to_integer: the other type
+  // A load from shared memory that nothing but stores of f32 writes: its cells need no look at
+  // bits.
+  bool cells_are_current = false;
+  bool narrow_address = false;  // of 32 bits
+  ptx::Space space{};           // memory
+  std::uint32_t elements = 1;   // memory: registers of the access
   std::uint32_t element_bytes = 4;
-  bool joins_members = false;                    // waits for the lanes its member mask names
   std::int32_t lane_numbers = -1, scratch = -1;  // shuffle: slots of %laneid, and to write to
 };
 
@@ -151,16 +154,17 @@ struct LossCount {
   Loss worst;
 
   // An instruction is looked at often enough to know what it loses on average: in each block its
-  // first executions, then every fourth, until some have lost.
+  // first executions, then every 16th, until some have lost.
   [[nodiscard]] bool looks() {
     ++executions;
-    return losing < 16 && (executions <= 64 || executions % 4 == 0);
+    return losing < 16 && (executions <= 64 || executions % 16 == 0);
   }
 };
 
 // What a worker's block has beside its memory.
 struct BlockShadow {
   ShadowCells shared, local;
+  bool shared_tainted = false;    // some cell of shared memory is undecided or began anew
   std::vector<LossCount> losses;  // by pc
 };
 

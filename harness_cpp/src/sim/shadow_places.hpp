@@ -45,6 +45,7 @@ inline Place place_of(const Warp& warp, ptx::Space space, std::uint64_t address,
 struct LaneAddresses {
   alignas(64) std::uint64_t of[kLanes];
 
+  LaneAddresses() = default;
   LaneAddresses(Warp& warp, const Op& op) {
     const auto displacement = static_cast<std::uint64_t>(op.imm);
     if (op.address == Slot::b64) {

@@ -77,6 +77,7 @@ class Planner {
       if (op.instruction >= 0 && op.full != raise_unsupported && !called)
         plan->ops[static_cast<std::size_t>(op.pc)] = plan_op(op);
     }
+    mark_current_loads(*plan);
     return plan;
   }
 
@@ -106,6 +107,34 @@ class Planner {
         indices.push_back(static_cast<std::size_t>(op.instruction));
     }
     return indices;
+  }
+
+  // Where nothing but stores of f32 writes shared memory, its cells are those of the bits there.
+  void mark_current_loads(ShadowPlan& plan) const {
+    if (m_formats.halves() || !m_program.routines.empty()) return;
+    for (const Op& op : m_program.code) {
+      if (op.instruction >= 0 && !keeps_shared_cells(op, plan)) return;
+    }
+    for (ShadowOp& how : plan.ops) {
+      const bool all = std::all_of(how.dst_cells.begin(), how.dst_cells.begin() + how.elements,
+                                   [](std::int32_t cells) { return cells >= 0; });
+      how.cells_are_current = how.rule == ShadowRule::load && how.space == ptx::Space::shared &&
+                              how.narrow_address && all && how.to == Numbers{Number::f32, 1};
+    }
+  }
+
+  [[nodiscard]] bool keeps_shared_cells(const Op& op, const ShadowPlan& plan) const {
+    const Instruction& instruction =
+        m_function.instructions[static_cast<std::size_t>(op.instruction)];
+    const std::string_view opcode = instruction.opcode;
+    const bool elsewhere = instruction.has("global") || instruction.has("local");
+    if (opcode == "st")
+      return elsewhere || plan.ops[static_cast<std::size_t>(op.pc)].rule == ShadowRule::store;
+    if (opcode == "atom" || opcode == "red") return elsewhere;
+    // What has no rule may write to memory, but for these.
+    static constexpr std::string_view kHarmless[] = {"cvta", "mma", "ldmatrix", "movmatrix"};
+    return !m_rules[static_cast<std::size_t>(op.instruction)].opaque ||
+           std::find(std::begin(kHarmless), std::end(kHarmless), opcode) != std::end(kHarmless);
   }
 
   // Registers that one mov of an immediate defines.
@@ -304,11 +333,11 @@ class Planner {
     how.saturate = rule.saturate;
     how.relu = rule.relu;
     how.on_purpose = rule.on_purpose;
-    how.joins_members = rule.joins_members;
     how.integer = rule.integer;
     how.space = rule.space;
     how.elements = rule.elements;
     how.element_bytes = rule.element_bytes;
+    how.narrow_address = op.address == Slot::b32;
     how.lane_numbers = m_lane_numbers;
     how.scratch = m_scratch;
     if (!complete(op, operands, how)) return {};

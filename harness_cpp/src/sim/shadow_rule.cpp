@@ -191,19 +191,13 @@ DescribedRule described(ShadowRule which) {
   return rule;
 }
 
-DescribedRule across_lanes(ShadowRule which, const Form& form) {
-  DescribedRule rule = described(which);
-  rule.joins_members = form.opcode != Opcode::bar && form.has(Modifier::sync);
-  return rule;
-}
-
 DescribedRule describe_form(const Form& form, const Instruction& instruction) {
   switch (form.opcode) {
     case Opcode::mov:
       if (form.type() == Type::pred) return {};
       break;
     case Opcode::shfl:
-      return across_lanes(ShadowRule::shuffle, form);
+      return described(ShadowRule::shuffle);
     case Opcode::selp:
       if (form.type() == Type::pred) return {};
       break;
@@ -213,7 +207,7 @@ DescribedRule describe_form(const Form& form, const Instruction& instruction) {
     case Opcode::activemask:
     case Opcode::elect:
     case Opcode::bar:
-      return across_lanes(ShadowRule::across, form);
+      return described(ShadowRule::across);
     case Opcode::setp:
     case Opcode::set:
       return describe_comparison(form);

@@ -12,7 +12,6 @@ struct DescribedRule {
   Rounding rounding = Rounding::none;
   bool saturate = false, relu = false;
   bool on_purpose = false;
-  bool joins_members = false;
   bool opaque = false;  // what it does to registers is not known: they have no shadow
   Type integer = Type::none;
   ptx::Space space = ptx::Space::none;
