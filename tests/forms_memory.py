@@ -124,6 +124,8 @@ def _vector(space: Space, element: str, count: int, modifiers: str = "") -> list
     def all_of(*arrays: Array) -> tuple[Array, ...]:
         return (*arrays, _turned(arrays[0]))[:count]
 
+    # Of 32 bytes: since sm_100.
+    target = 100 if size * count > 16 else 90
     names = ["{d}", "{e}", "{f}", "{g}"][:count]
     single_loads = " ".join(
         f"ld{space.infix}.{bits_of(element)} {name}, [%y0+{i * size}];\n" for i, name in enumerate(names)
@@ -140,6 +142,7 @@ def _vector(space: Space, element: str, count: int, modifiers: str = "") -> list
         f"{{{{{', '.join(names)}}}}}, [%y0]",
         space.address + made + singles,
         variables=VARIABLES,
+        target=target,
     )
     store = Form(
         f"st{space.infix}.v{count}.{element}",
@@ -151,6 +154,7 @@ def _vector(space: Space, element: str, count: int, modifiers: str = "") -> list
         space.address + made + kept,
         single_loads,
         VARIABLES,
+        target=target,
     )
     return [load] if modifiers else [load, store]
 

@@ -32,7 +32,7 @@ def _immediates() -> list[Form]:
         ("mov.f64", "u64", "0d3FF0000000000001", 0x3FF0000000000001),
         ("mov.b16", "u16", "0x1234", 0x1234),
     ]
-    written += [("mov.f64", "u64", "0f40490FDB", 0x400921FB60000000), ("mov.u16", "u16", "65535", 65535)]
+    written += [("mov.f64", "u64", "0f40490FDB", 0x40490FDB), ("mov.u16", "u16", "65535", 65535)]
     return [
         Form(
             name,

@@ -56,7 +56,9 @@ def _tf32() -> list[Form]:
             return finish(word, exact.F32, "." + modifiers)
 
         name = f"cvt.{suffix}.satfinite.tf32.f32"
-        forms.append(Form(name, ("u32",), ("f32",), on_bits("f32", "u32", one), all_of("f32")))
+        target = 90 if suffix == "rna" else 100
+        values = on_bits("f32", "u32", one)
+        forms.append(Form(name, ("f32",), ("f32",), values, all_of("f32"), target=target))
     return forms
 
 

@@ -52,8 +52,9 @@ bool is_narrow_source(const Instruction& instruction, std::size_t source) {
   return !wide_addend;
 }
 
-std::uint64_t immediate_bits(const Operand& operand, Slot width, bool narrow) {
-  if (operand.float_width == 32 && width == Slot::b64) {
+// `moved`: by mov, of which ptxas takes the bits as they are written.
+std::uint64_t immediate_bits(const Operand& operand, Slot width, bool narrow, bool moved) {
+  if (operand.float_width == 32 && width == Slot::b64 && !moved) {
     float single;
     const auto bits = static_cast<std::uint32_t>(operand.bits);
     std::memcpy(&single, &bits, sizeof single);
@@ -391,18 +392,19 @@ class Decoder {
       value = &operand.elements[0];
     }
     if (value->negated) op.src_negated = static_cast<std::uint8_t>(op.src_negated | 1u << index);
-    const auto slot = source_slot(*value, width, is_narrow_source(instruction, index));
+    const auto slot = source_slot(*value, width, is_narrow_source(instruction, index),
+                                  instruction.opcode == "mov");
     if (slot) op.src[index] = *slot;
     return slot.has_value();
   }
 
   [[nodiscard]] std::optional<std::int32_t> source_slot(const Operand& operand, Slot width,
-                                                        bool narrow) {
+                                                        bool narrow, bool moved = false) {
     switch (operand.kind) {
       case Operand::Kind::reg:
         return m_slots.register_slot(operand.reg, width);
       case Operand::Kind::immediate:
-        return m_slots.constant(immediate_bits(operand, width, narrow), width);
+        return m_slots.constant(immediate_bits(operand, width, narrow, moved), width);
       case Operand::Kind::special:
         return m_slots.special(operand.name, width);
       case Operand::Kind::sink:
