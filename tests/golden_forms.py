@@ -22,8 +22,9 @@ DIRECTORY = "forms"
 HOW_TO_WRITE = f"{WRITE_VARIABLE}=tests/golden/h200 pytest -m gpu tests/gpu/test_gpu_forms.py"
 # ptxas 13.0 lets lanes write whose guard is false (H200); no compiler puts a guard on these.
 _GUARD_IS_LOST = ("set.", "testp.", "vadd4.", "vsub4.")
-# Its non-coherent path is for memory that nobody writes during the launch, which the table's kernels do.
-_READ_ONLY = "ld.global.nc"
+# The non-coherent path is for memory that nobody writes during the launch, which the table's kernels do; and
+# an H200 makes numbers of some NaN there, where the PTX manual keeps NaN.
+_NOT_COMPARED = ("ld.global.nc", "cvt.rna.satfinite.tf32.f32")
 # cos(4.85969) of an H200 is off by 2^-20.478, where the PTX manual says 2^-20.5 at most.
 _BEYOND_THE_MANUAL = frozenset({"cos.approx.f32", "cos.approx.ftz.f32"})
 _KEPT = 16  # hexadecimal digits of a digest: enough to notice, few enough to keep
@@ -51,13 +52,14 @@ def agrees(form: Form, outcome: Outcome) -> bool:
     expected = expected_of(form)
     for k, kind in enumerate(form.results):
         right = agreement(form, kind, expected[k], outcome.whole[k])
-        same_nan = _comparable(kind, expected[k]) == _comparable(kind, outcome.whole[k])
-        if not (right | same_nan).all() and form.id not in _BEYOND_THE_MANUAL:
+        if kind in ("f32", "f64"):
+            right = right | (_comparable(kind, expected[k]) == _comparable(kind, outcome.whole[k]))
+        if not right.all() and form.id not in _BEYOND_THE_MANUAL:
             return False
         if form.guarded and not form.name.startswith(_GUARD_IS_LOST):
             kept = np.where(executing(len(right)), outcome.whole[k], KINDS[kind].sentinel)
-            same = _comparable(kind, outcome.some[k]) == _comparable(kind, kept.astype(outcome.some[k].dtype))
-            if not same.all():
+            kept = kept.astype(outcome.some[k].dtype)
+            if not np.array_equal(_comparable(kind, outcome.some[k]), _comparable(kind, kept)):
                 return False
     return True
 
@@ -67,7 +69,7 @@ def record(forms: Iterable[Form], execute: Callable[[Form], Outcome | None]) -> 
     recorded: Recorded = {}
     disagreeing = []
     for form in forms:
-        outcome = None if form.name.startswith(_READ_ONLY) else execute(form)
+        outcome = None if form.name.startswith(_NOT_COMPARED) else execute(form)
         if outcome is None:
             continue
         recorded[form.id] = [question(form), answer(form, outcome)]
