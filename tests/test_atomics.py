@@ -92,18 +92,20 @@ def test_the_address_may_have_a_displacement_and_the_result_a_sink(harness: Serv
     assert answer["counter"][:3].tolist() == [0, 0, THREADS - 1]
 
 
+# A block's own window is part of its cluster's.
+@pytest.mark.parametrize("space", ["shared", "shared::cta", "shared::cluster"])
 def test_a_shared_variable_can_be_addressed_by_name_and_by_a_32_bit_register(
-    harness: Served, tmp_path: Path
+    harness: Served, tmp_path: Path, space: str
 ) -> None:
-    body = """setp.eq.u32 %p1, %r1, 0;
+    body = f"""setp.eq.u32 %p1, %r1, 0;
  @%p1 st.shared.u32 [cell], 0;
  @%p1 st.shared.u32 [cell+4], 0;
  bar.sync 0;
  mov.u32 %r3, cell;
- atom.shared.add.u32 %r2, [cell+4], 2;
- red.shared.add.u32 [%r3], 1;
+ atom.{space}.add.u32 %r2, [cell+4], 2;
+ red.{space}.add.u32 [%r3], 1;
  bar.sync 0;
- ld.shared.v2.u32 {%r4, %r5}, [cell];
+ ld.shared.v2.u32 {{%r4, %r5}}, [cell];
  mad.lo.u32 %r4, %r4, 1000, %r5;
  st.global.u32 [%rd3], %r4;"""
     answer = meet(harness, tmp_path, body)
@@ -157,7 +159,7 @@ def test_fences_are_accepted(harness: Served, tmp_path: Path, fence: str) -> Non
 @pytest.mark.parametrize(
     "instruction",
     [
-        "atom.shared::cluster.add.u32 %r2, [%rd0], 1",
+        "multimem.red.global.add.u32 [%rd0], 1",
         "atom.global.add.L2::cache_hint.u32 %r2, [%rd0], 1, %rd4",
     ],
 )

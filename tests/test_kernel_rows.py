@@ -15,17 +15,17 @@ def test_kernels_the_simulator_executes_are_fine(project):
 
 
 def test_a_kernel_that_needs_a_gpu_says_for_which_instruction(project):
-    project.edit("scale.cu", "int i =", 'asm volatile("griddepcontrol.wait;"); int i =')
+    project.edit("scale.cu", "int i =", 'asm volatile("barrier.cluster.wait;"); int i =')
     result = project.cudaopt("doctor", "--kernels", "test_scale.py")
 
     assert result.ret == YES
     result.stdout.fnmatch_lines(
-        ["absent *needs a GPU: sim cannot execute 'griddepcontrol.wait' (kernel scale, *scale.cu:4)*"]
+        ["absent *needs a GPU: sim cannot execute 'barrier.cluster.wait' (kernel scale, *scale.cu:4)*"]
     )
 
 
 def test_another_kernel_of_the_file_needing_a_gpu_does_not_count(project):
-    other = 'extern "C" __global__ void other() { asm volatile("griddepcontrol.wait;"); }\n'
+    other = 'extern "C" __global__ void other() { asm volatile("barrier.cluster.wait;"); }\n'
     project.write("scale.cu", (project.path / "scale.cu").read_text() + other)
 
     project.cudaopt("doctor", "--kernels").stdout.fnmatch_lines(["found *sim ok"])
@@ -67,7 +67,7 @@ def test_paths_without_kernels_say_so(project, path, got):
     result.stderr.fnmatch_lines(["DECLARATION: *", got])
 
 
-WAIT = 'asm volatile("griddepcontrol.wait;");'
+WAIT = 'asm volatile("barrier.cluster.wait;");'
 INCLUDING = [("scale.cu", "// @launch", '#include "factor.h"\n// @launch'), ("scale.cu", "2.0f", "FACTOR")]
 
 

@@ -18,6 +18,7 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.evaluation import CaseStatus, Latency, Plan, Status
 from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.item_work import Work
 from pytest_cudaopt.measure import Measured
 from pytest_cudaopt.peaks import remember_peaks
 from pytest_cudaopt.settings import resolve
@@ -95,8 +96,8 @@ def session(gpu: Device, root: Path, **command_line: str) -> Any:
     )
 
 
-def latency_item(kernel: Kernel) -> items.Work:
-    return items.Work(kernel, "test_axpy.py::axpy", RowStage.LATENCY, 1, "n65536", MEASURED)
+def latency_item(kernel: Kernel) -> Work:
+    return Work(kernel, "test_axpy.py::axpy", RowStage.LATENCY, 1, "n65536", MEASURED)
 
 
 def test_a_latency_item_shows_what_is_achieved_of_the_measured_peaks_and_its_doubts(

@@ -179,8 +179,6 @@ def _of_token(scanned: Scanned, at: int) -> Obstacle | None:
         return Obstacle("it synchronises the grid", "add 'cooperative' to its launch rule", line)
     if text in _CLUSTER:
         return _cluster("2, 1, 1", line)
-    if text == "printf" and following == "(":
-        return Obstacle("it calls printf", "sim cannot execute it: leave it out, or run on a GPU", line)
     if _TEXTURE_CALL.match(text) and following in ("(", "<"):
         return Obstacle(f"it reads a texture ({text})", "read through a plain pointer instead", line)
     if _RUNTIME_CALL.match(text) and following == "(" and not _RUNTIME_TYPES.search(text):
