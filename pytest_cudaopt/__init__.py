@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.structs import Struct
     from pytest_cudaopt.torch_reference import torch_reference
     from pytest_cudaopt.values import integers, normal, uniform
+    from pytest_cudaopt.waivers import waive
 
 __version__ = "0.1.0"
 
@@ -74,6 +75,7 @@ __all__ = [
     "u32",
     "u64",
     "uniform",
+    "waive",
     "work",
 ]
 
@@ -88,6 +90,7 @@ _HOMES = {
     "structs": ("Struct",),
     "torch_reference": ("torch_reference",),
     "values": ("integers", "normal", "uniform"),
+    "waivers": ("waive",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

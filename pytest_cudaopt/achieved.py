@@ -1,4 +1,4 @@
-"""What a latency amounts to against the declared work: rates, and shares of the GPU's measured peaks."""
+"""What a latency amounts to against the work: rates, and shares of the GPU's measured peaks."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Achieved:
-    """Rates per second, and the shares of measured peaks they are; None where work or peak is unknown."""
+    """Rates per second, and the shares of measured peaks they are; None where work or peak is unknown.
+
+    `bytes_counted` says that the bytes are those `sim` counted, and no declared ones.
+    """
 
     bytes_per_s: float | None = None
     flops_per_s: float | None = None
     copy_peak_share: float | None = None
     fp32_peak_share: float | None = None
+    bytes_counted: bool = False
 
 
 def achieved(work: Amount, latency: Latency, peaks: Peaks | None) -> Achieved | None:
-    """Return what a measured `latency` achieves; None for a modelled one, or without declared work.
+    """Return what a measured `latency` achieves; None for a modelled one, or without known work.
 
     A share may exceed 1 by a little: a kernel that reads more than it writes beats a copy.
     """
@@ -37,13 +41,14 @@ def achieved(work: Amount, latency: Latency, peaks: Peaks | None) -> Achieved | 
         flops_per_s,
         _share(bytes_per_s, None if peaks is None else peaks.copy_bytes_per_s),
         _share(flops_per_s, None if peaks is None else peaks.fp32_flops_per_s),
+        work.bytes_counted and bytes_per_s is not None,
     )
 
 
 def achieved_by_case(kernel: Kernel, evaluation: Evaluation, peaks: Peaks | None) -> dict[str, Achieved]:
     """Return what the measured cases of an evaluation achieve, by case id."""
     found = {
-        outcome.case_id: achieved(kernel.work_at(outcome.case), outcome.latency, peaks)
+        outcome.case_id: achieved(kernel.work_at(outcome.case, outcome.touched_bytes), outcome.latency, peaks)
         for outcome in evaluation.outcomes
         if outcome.latency is not None
     }

@@ -14,7 +14,7 @@ _TOUCHED = "touched"
 class Work:
     """What a launch has to do at least: floating-point operations and bytes moved to or from memory.
 
-    `bytes_touched` asks for the bytes to be counted instead; where nothing counts them they stay unknown.
+    `bytes_touched` asks for the bytes to be counted instead; where `sim` cannot count them they stay unknown.
     """
 
     flops: Expression | None = None
@@ -24,17 +24,18 @@ class Work:
 
 @dataclass(frozen=True)
 class Amount:
-    """The work of one launch; None where it is unknown."""
+    """The work of one launch; None where it is unknown. `bytes_counted`: they are not declared."""
 
     flops: int | None = None
     bytes: int | None = None
+    bytes_counted: bool = False
 
 
 def work(*, flops: str | int | None = None, bytes: str | int | None = None) -> Work:
-    """Declare a launch's least work as expressions over sizes; `bytes="touched"` leaves them to be counted.
+    """Declare a launch's least work as expressions over sizes; `bytes="touched"` has `sim` count them.
 
-    Too high a number makes an honest kernel look impossibly fast: count each byte read once and each byte
-    written once.
+    Counted are the sectors of 32 bytes that the launch reads or writes, each once. Too high a declared number
+    makes an honest kernel look impossibly fast: count each byte read once and each byte written once.
     """
     touched = bytes == _TOUCHED
     return Work(

@@ -21,6 +21,7 @@ from pytest_cudaopt.evaluation import (
 )
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.protocol import Extent3, without_version
+from pytest_cudaopt.rounding_error import RoundingLoss
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,11 @@ class StepAnswer:
     findings: tuple[Finding, ...] = ()
     touched_bytes: int | None = None
     printed: str = ""
+    rounding: RoundingLoss | None = None
     bytes: int | None = None
     changed: bool | None = None
     intact: bool | None = None
+    elements: int | None = None
     sha256: str | None = None
     equal: bool | None = None
     latency: Latency | None = None
@@ -99,7 +102,8 @@ class AnswerStatus(StrEnum):
 class Answer:
     """The harness's answer: one entry per step that finished, and the fault that ended the rest.
 
-    `fault_step` is the index of the step at fault, if one was; `ending` says that the process ends now.
+    `fault_step` is the index of the step at fault, if one was, and `findings` what its launch showed before;
+    `ending` says that the process ends now.
     """
 
     id: str
@@ -109,6 +113,7 @@ class Answer:
     steps: tuple[StepAnswer, ...] = ()
     fault: Finding | None = None
     fault_step: int | None = None
+    findings: tuple[Finding, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     ending: bool = False
 
@@ -132,6 +137,7 @@ class Answer:
             steps=tuple(_read_step(step, f"answer.steps[{i}]") for i, step in enumerate(raw.steps)),
             fault=fault,
             fault_step=fault_step,
+            findings=_read_findings(raw.fault, "answer.fault"),
             diagnostics=diagnostics,
             ending=raw.ending,
         )
@@ -200,10 +206,14 @@ class _RawModel:
 def _read_step(value: Any, path: str) -> StepAnswer:
     members = dict(value) if isinstance(value, dict) else {}
     kind, latency = members.pop("kind", None), members.pop("latency", None)
-    findings = tuple(
-        _read_finding(found, f"{path}.findings[{i}]") for i, found in enumerate(members.pop("findings", ()))
+    findings = _read_findings(members, path)
+    members.pop("findings", None)
+    loss = members.pop("rounding", None)
+    step = replace(
+        wire.from_json(StepAnswer, members, path),
+        findings=findings,
+        rounding=None if loss is None else _read_loss(loss, f"{path}.rounding"),
     )
-    step = replace(wire.from_json(StepAnswer, members, path), findings=findings)
     for number, arm in enumerate(step.arms):
         _require_positive(f"{path}.arms[{number}].median_ns", arm.median_ns)
     return step if latency is None else replace(step, latency=_read_latency(kind, latency, path))
@@ -266,6 +276,21 @@ def _read_fault(value: Any) -> tuple[Finding | None, int | None, tuple[Diagnosti
 @dataclass(frozen=True)
 class _Diagnostics:
     diagnostics: tuple[Diagnostic, ...]
+
+
+def _read_loss(value: Any, path: str) -> RoundingLoss:
+    try:
+        return RoundingLoss.from_json(value)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise HarnessError(path, expected="what an instruction lost", got=f"{value!r} ({error})") from error
+
+
+def _read_findings(holder: Any, path: str) -> tuple[Finding, ...]:
+    """Read what an object lists as `findings`, if it does."""
+    listed = holder.get("findings", ()) if isinstance(holder, dict) else ()
+    if not isinstance(listed, list | tuple):
+        raise HarnessError(f"{path}.findings", expected="a list", got=repr(listed))
+    return tuple(_read_finding(found, f"{path}.findings[{i}]") for i, found in enumerate(listed))
 
 
 def _read_finding(value: Any, path: str) -> Finding:

@@ -125,6 +125,11 @@ def needed_bytes(kernel: Kernel, one: Case) -> int:
     )
 
 
+def all_elements(kernel: Kernel, sizes: Mapping[str, int]) -> int:
+    """Return the elements of all arrays together."""
+    return sum(max(0, most_elements(one, sizes)) for one in kernel.parameters if one.is_array)
+
+
 def most_elements(parameter: Parameter, sizes: Mapping[str, int]) -> int:
     """Return the elements of the array, or of its buffer if that has more."""
     shape = tuple(extent.evaluate(sizes) for extent in parameter.shape)

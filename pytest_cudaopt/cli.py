@@ -44,7 +44,16 @@ if TYPE_CHECKING:
     from pytest_cudaopt.report import Failure
 
 # What a check depends on; the rest is for runs of pytest.
-_SHARED_OPTIONS = ("device", "threads", "require", "timeout_s", "samples", "warmup", "relative_error")
+_SHARED_OPTIONS = (
+    "device",
+    "threads",
+    "require",
+    "timeout_s",
+    "samples",
+    "warmup",
+    "relative_error",
+    "sanitize_elements",
+)
 _SOURCE_OPTIONS = ("include", "stub", "compdb")
 _DOCTOR_OPTIONS = ("results", "device")
 _CANDIDATE_HELP = "judge this source instead; its includes are looked for from the kernel's own file"
@@ -120,6 +129,10 @@ def _doctor(given: argparse.Namespace) -> Exit:
 
 def _check(given: argparse.Namespace) -> Exit:
     judged = _judge(given)
+    if not given.json and judged.evaluation is not None:
+        for outcome in judged.evaluation.outcomes:
+            if outcome.printed:
+                _say(f"output of the kernel at {outcome.case_id}:\n{outcome.printed}".rstrip())
     if given.json:
         _say(json.dumps(_judged_json(judged), indent=2, allow_nan=False))
     elif judged.failure is not None:
@@ -179,13 +192,16 @@ def _read_candidate(path: Path) -> str:
 def _evaluate(
     kernel: Kernel, candidate: Candidate, settings: Settings
 ) -> tuple[Evaluation, dict[str, Achieved]]:
+    sanitizes = settings.sanitize_elements > 0
     plan = Plan(
-        (Stage.COMPILE, Stage.CHECK, Stage.MEASURE),
+        (Stage.COMPILE, Stage.CHECK, *([Stage.SANITIZE] if sanitizes else []), Stage.MEASURE),
         kernel.cases,
         budget=Budget(settings.timeout_s),
         warmup=settings.warmup,
         samples=settings.samples,
         relative_error=settings.relative_error,
+        sanitize_elements=settings.sanitize_elements,
+        rounding=True,
     )
     # References and value callables are user code, and may print.
     with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):

@@ -15,10 +15,11 @@ from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocat
 from pytest_cudaopt import items, report
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceLocation
-from pytest_cudaopt.items import Announce, Work
+from pytest_cudaopt.item_work import Announce, Work
 from pytest_cudaopt.project import within_project
 from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.session import KernelSession
+from pytest_cudaopt.settings import Settings
 from pytest_cudaopt.table import RowStage
 
 # What the machine lacks, and what does not compile, is no item's own.
@@ -45,7 +46,7 @@ def kernel_in_class(class_name: str, kernel: Kernel) -> DeclarationError:
 
 
 class KernelItem(pytest.Function):
-    """One check, fuzzing, latency measurement or optimisation of a declared kernel."""
+    """One check, fuzzing, sanitizing, latency measurement or optimisation of a declared kernel."""
 
     def __init__(self, *, work: Work, **rest: Any) -> None:
         super().__init__(**rest)
@@ -75,6 +76,7 @@ class KernelItem(pytest.Function):
             timing=self.work.stage is RowStage.LATENCY,
             optimizing=self.work.stage is RowStage.OPTIMIZE,
             fuzzing=self.work.stage is RowStage.FUZZ,
+            sanitizing=self.work.stage is RowStage.SANITIZE,
         )
         again = report.reproduce_lines(f"{path}::{self.name}", flags, self.work.case or failure.case)
         return shown(failure.summary, [failure.text, *again], at)
@@ -88,7 +90,7 @@ def items_of(collector: pytest.Module, name: str, kernel: Kernel) -> list[pytest
     session = KernelSession.of(collector.config)
     settings = session.settings
     kernel = within_project(kernel, settings, session.root)
-    works = _works(collector, name, kernel, fuzz=settings.fuzz_examples > 0, optimize=settings.optimize)
+    works = _works(collector, name, kernel, settings)
     return [_item(collector, name, work) for work in works]
 
 
@@ -126,20 +128,21 @@ def _is_imported(kernel: Kernel, collector: pytest.Module) -> bool:
     )
 
 
-def _works(
-    collector: pytest.Module, name: str, kernel: Kernel, *, fuzz: bool, optimize: bool
-) -> Iterator[Work]:
+def _works(collector: pytest.Module, name: str, kernel: Kernel, settings: Settings) -> Iterator[Work]:
     kernel_id = f"{collector.nodeid}::{name}"
     named_cases = list(zip(range(len(kernel.cases)), kernel.case_ids, kernel.cases, strict=True))
     for position, case_id, case in named_cases:
         yield Work(kernel, kernel_id, RowStage.CHECK, position, case_id, case)
-    if fuzz:
-        yield Work(kernel, kernel_id, RowStage.FUZZ, len(kernel.cases), "", None)
+    after = len(kernel.cases)
+    if settings.fuzz_examples > 0:
+        yield Work(kernel, kernel_id, RowStage.FUZZ, after, "", None)
+    if settings.sanitize_elements > 0:
+        yield Work(kernel, kernel_id, RowStage.SANITIZE, after + 1, "", None)
     for position, case_id, case in named_cases:
         if case.measure:
             yield Work(kernel, kernel_id, RowStage.LATENCY, position, case_id, case)
-    if optimize:
-        yield Work(kernel, kernel_id, RowStage.OPTIMIZE, len(kernel.cases) + 1, "", None)
+    if settings.optimize:
+        yield Work(kernel, kernel_id, RowStage.OPTIMIZE, after + 2, "", None)
 
 
 def _item(collector: pytest.Module, name: str, work: Work) -> pytest.Item:
@@ -162,6 +165,10 @@ def _test_function(work: Work) -> Callable[..., None]:
     def test(request: pytest.FixtureRequest) -> None:
         finished = items.run(work, KernelSession.of(request.config), _announcer(request.config))
         request.node.user_properties += finished.row.properties()
+        if finished.printed:
+            request.node.add_report_section("call", "output of the kernel", finished.printed)
+        if finished.row.waived:
+            request.node.add_report_section("call", "waived findings", "\n".join(finished.row.waived))
         if finished.not_judged is not None:
             pytest.skip(finished.not_judged)
         if finished.failure is not None:

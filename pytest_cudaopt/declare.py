@@ -32,6 +32,7 @@ from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.reference_source import Reference, as_reference
 from pytest_cudaopt.structs import require_members_taken
 from pytest_cudaopt.tolerance import Bound, Tolerance
+from pytest_cudaopt.waivers import Waiver
 
 _IDENTIFIER = re.compile(r"^[A-Za-z_]\w*$")
 
@@ -57,6 +58,7 @@ def kernel(
     work: Work | None = None,
     reference: Callable[..., Any] | str | None = None,
     accept: Callable[..., Any] | None = None,
+    waivers: Iterable[Waiver] = (),
     **unknown: Never,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Declare the kernel in `source`, a `.cu` file beside the module.
@@ -73,6 +75,7 @@ def kernel(
 
     `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least
     and most that is drawn of a size (without it from 1 to twice its largest case); cases keep to them too.
+    `waivers` are findings to accept, such as `waive("race", at="hist.cu:31", reason="...")`.
     """
     caller = sys._getframe(1)
     called_at = place_in(caller)
@@ -114,6 +117,7 @@ def kernel(
                 stub=_texts("stub=", stub, "['torch/*']"),
                 pytestmark=list(getattr(function, "pytestmark", [])),
                 accept=_accept(accept),
+                waivers=_waivers(waivers),
             )
             require_sound(declared, written)
         except CudaoptError as error:
@@ -213,3 +217,15 @@ def _accept(given: object) -> Callable[..., Any] | None:
         expected="a function of inputs and outputs that returns which elements are wrong",
         got=repr(given),
     )
+
+
+def _waivers(given: object) -> tuple[Waiver, ...]:
+    listed = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    if isinstance(given, Waiver) or not all(isinstance(one, Waiver) for one in listed):
+        raise DeclarationError(
+            "waivers=",
+            expected="a list of waive(...)",
+            got=str(given),
+            next_step="Write waivers=[waive('race', at='hist.cu:31', reason='...')]",
+        )
+    return listed

@@ -24,6 +24,7 @@ from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.reference_source import Reference, ReferenceSource
 from pytest_cudaopt.tolerance import Tolerance
+from pytest_cudaopt.waivers import Waiver
 
 # Outside of comments of a line.
 _A_KERNEL = re.compile(r"^(?!\s*//).*\b__global__\b", re.MULTILINE)
@@ -63,6 +64,7 @@ class Kernel:
     inherited: Flags = field(default_factory=Flags)
     pytestmark: list[Any] = field(default_factory=list)
     accept: Callable[..., Any] | None = None
+    waivers: tuple[Waiver, ...] = ()
 
     def __setattr__(self, name: str, value: object) -> None:
         # Not `frozen=True`: pytest.mark.x(kernel) assigns `pytestmark`.
@@ -91,6 +93,11 @@ class Kernel:
     def ids_of(self, cases: Iterable[Case]) -> tuple[str, ...]:
         """Name cases as the declared ones are named: dtypes first, where more than one is possible."""
         return case_ids(cases, {name for name, dtypes in self.types if len(dtypes) > 1})
+
+    def id_of(self, one: Case) -> str:
+        """Name a case: a declared one as in the declaration, any other by itself."""
+        known = dict(zip(self.cases, self.case_ids, strict=True))
+        return known.get(one) or self.ids_of((one,))[0]
 
     @property
     def reference_kernel(self) -> Kernel | None:
@@ -146,14 +153,17 @@ class Kernel:
         """The instances the declared cases need."""
         return instances.distinct(self.at(one) for one in self.cases)
 
-    def work_at(self, one: Case) -> Amount:
-        """Return the case's declared work; raise DeclarationError where an expression has no value."""
+    def work_at(self, one: Case, touched_bytes: int | None = None) -> Amount:
+        """Return the case's declared work, with `touched_bytes` where it asks for them to be counted.
+
+        Raises DeclarationError where an expression has no value.
+        """
         sizes = self.all_sizes(one)
         try:
-            return Amount(
-                None if self.work.flops is None else self.work.flops.evaluate(sizes),
-                None if self.work.bytes is None else self.work.bytes.evaluate(sizes),
-            )
+            flops = None if self.work.flops is None else self.work.flops.evaluate(sizes)
+            if self.work.bytes_touched:
+                return Amount(flops, touched_bytes, bytes_counted=True)
+            return Amount(flops, None if self.work.bytes is None else self.work.bytes.evaluate(sizes))
         except CudaoptError as error:
             raise DeclarationError(
                 f"kernel '{self.name}' at {one}: work: {error.what}",

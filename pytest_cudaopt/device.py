@@ -7,7 +7,8 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
@@ -65,6 +66,15 @@ class Device:
     def is_gpu(self) -> bool:
         """Whether kernels run on silicon."""
         return self.selector.startswith("cuda")
+
+    @cached_property
+    def on_sim(self) -> Device:
+        """`sim` in the same process, with the same scratch folder: what it is asked needs no turn on a GPU.
+
+        Its limits stay those of the device, so that it executes the same launches. Closing is left to the
+        device itself.
+        """
+        return replace(self, selector="sim", description="sim") if self.is_gpu else self
 
     def new_request(self, id: str) -> Request:
         """Return a request without steps, with a fresh nonce, resolving files in the scratch folder."""

@@ -5,12 +5,13 @@ Knows neither hypothesis nor a device.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from pytest_cudaopt.arguments import most_elements
+from pytest_cudaopt.arguments import all_elements
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declared import Kernel
@@ -23,6 +24,16 @@ _MOST_ELEMENTS = 1 << 16
 _MOST_THREADS = 1 << 18
 _MOST_FLOPS = 1 << 26
 _LARGEST_TILE = 4096
+
+
+def declared_seed(kernel: Kernel) -> int:
+    """Return a seed that follows from the name, parameters, cases, choices and conditions alone."""
+    parameters = [(p.name, str(p.role), str(p.dtype), [str(e) for e in p.shape]) for p in kernel.parameters]
+    contract = kernel.contract
+    text = repr(
+        (kernel.name, parameters, [str(case) for case in kernel.cases], contract.choices, contract.where)
+    )
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
 def draws_of(kernel: Kernel, candidate: Candidate) -> Callable[[Pick], Case]:
@@ -92,8 +103,7 @@ class _Budget:
         return 0
 
     def elements(self, sizes: Mapping[str, int]) -> int:
-        arrays = (parameter for parameter in self.kernel.parameters if parameter.is_array)
-        return sum(max(0, most_elements(array, sizes)) for array in arrays)
+        return all_elements(self.kernel, sizes)
 
     def threads(self, sizes: Mapping[str, int]) -> int:
         try:

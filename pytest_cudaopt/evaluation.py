@@ -12,6 +12,10 @@ from typing import Any
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.launch import LaunchConfiguration
+from pytest_cudaopt.sanitized import Sanitized
+
+# What one case may have, in all its arrays, for the checks of `sim` to be quick.
+SANITIZE_ELEMENTS = 1 << 16
 
 
 class Stage(StrEnum):
@@ -19,6 +23,7 @@ class Stage(StrEnum):
 
     COMPILE = "compile"
     CHECK = "check"
+    SANITIZE = "sanitize"
     MEASURE = "measure"
 
 
@@ -45,10 +50,11 @@ class Budget:
 class Plan:
     """Which stages to run on which cases. Stages run in the chain's order and stop at the first failure.
 
-    MEASURE runs on those of `cases` that declare `measure=True`. `warmup` and `samples` count launches;
-    a `relative_error` above 0 asks for more samples until the median's standard error is below that share.
-    With `stop_at_first` a stage stops at its first failing case, and the cases after it are missing from
-    the evaluation.
+    SANITIZE runs on those of `cases` whose arrays have at most `sanitize_elements` together, and always on
+    the smallest, with `rounding` also for the rounding errors of declared ones; MEASURE on those that declare
+    `measure=True`. `warmup` and `samples` count launches; a `relative_error` above 0 asks for more samples
+    until the median's standard error is below that share. With `stop_at_first` a stage stops at its first
+    failing case, and the cases after it are missing from the evaluation.
     """
 
     stages: tuple[Stage, ...]
@@ -59,6 +65,8 @@ class Plan:
     samples: int = 100
     relative_error: float = 0.0
     stop_at_first: bool = False
+    sanitize_elements: int = SANITIZE_ELEMENTS
+    rounding: bool = False
 
     @property
     def measured(self) -> tuple[Case, ...]:
@@ -238,8 +246,11 @@ class CaseStatus(StrEnum):
 class CaseOutcome:
     """What happened at one case.
 
-    `latency` is there if the case was measured; `counters` are those of the checked launch, where the
-    device counts. `note` says which launch the comparisons are of, if not of the first checked one.
+    `findings` are what failed it, the most severe first; `sanitized` is there if the checks of `sim` were
+    asked for. `latency` is there if the case was measured; `touched_bytes` are those a launch reads or
+    writes, where they were counted; `counters` are those of the checked launch, where the device counts,
+    and `printed` what its threads printed, where the device shows it. `note` says which launch the
+    comparisons are of, if not of the first checked one.
     """
 
     case: Case
@@ -247,19 +258,27 @@ class CaseOutcome:
     status: CaseStatus
     launch: LaunchConfiguration | None = None
     comparisons: tuple[Comparison, ...] = ()
-    finding: Finding | None = None
+    findings: tuple[Finding, ...] = ()
     latency: Latency | None = None
     counters: Mapping[str, Any] | None = None
+    printed: str = ""
     note: str = ""
+    sanitized: Sanitized | None = None
+    touched_bytes: int | None = None
+
+    @property
+    def finding(self) -> Finding | None:
+        """The most severe finding."""
+        return next(iter(self.findings), None)
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """The judge's answer about one candidate.
 
-    `device` is the harness's description of where it ran. `finding` is the fault that decided, if one
-    did; `reason` is one sentence for a person. `resources` are those of each entry of the compiled module.
-    `seconds` holds wall time by stage.
+    `device` is the harness's description of where it ran. `findings` are those that decided, if some
+    did, the most severe first; `reason` is one sentence for a person. `resources` are those of each entry
+    of the compiled module. `seconds` holds wall time by stage.
     """
 
     kernel: str
@@ -270,12 +289,22 @@ class Evaluation:
     diagnostics: tuple[Diagnostic, ...] = ()
     resources: Mapping[str, Resources] = field(default_factory=dict)
     outcomes: tuple[CaseOutcome, ...] = ()
-    finding: Finding | None = None
+    findings: tuple[Finding, ...] = ()
     seconds: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def finding(self) -> Finding | None:
+        """The most severe finding."""
+        return next(iter(self.findings), None)
 
     @property
     def accepted(self) -> bool:
         return self.status is Status.ACCEPTED
+
+    @property
+    def printed(self) -> str:
+        """What the kernel's threads printed at all checked cases."""
+        return "".join(outcome.printed for outcome in self.outcomes)
 
     @property
     def latencies(self) -> dict[str, Latency]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -33,9 +33,17 @@ class FindingKind(StrEnum):
     LAUNCH_ERROR = "launch_error"
     HARNESS_CRASH = "harness_crash"
     INVALID_REQUEST = "invalid_request"
+    ORDER_DEPENDENT = "order_dependent"
     IMPLAUSIBLE = "implausible"
 
 
+# What the checks of `sim` see without ending the launch, the surest to make a result wrong first.
+SEEN_BY_CHECKS = (
+    FindingKind.RACE,
+    FindingKind.UNINITIALIZED_READ,
+    FindingKind.UNFINISHED_COPY,
+    FindingKind.ORDER_DEPENDENT,
+)
 # The machine or the simulator gave up, which says nothing about the kernel.
 NOT_JUDGED = frozenset({FindingKind.UNSUPPORTED_INSTRUCTION, FindingKind.OUT_OF_MEMORY})
 
@@ -65,7 +73,7 @@ class OtherParty:
         return cls(
             access=str(other["access"]),
             file=other.get("file"),
-            line=other.get("line"),
+            line=_number(other.get("line")),
             inlined_from=_points(other),
             block=_index(other.get("block")),
             thread=_index(other.get("thread")),
@@ -103,6 +111,22 @@ class Finding:
         """Whether it is known which instruction did it."""
         return self.line is not None or self.instruction is not None
 
+    @property
+    def places(self) -> tuple[SourcePoint, ...]:
+        """Every known line of it, the other party's included."""
+        parties = (self,) if self.other is None else (self, self.other)
+        own = (SourcePoint(p.file, p.line) for p in parties if p.file is not None and p.line is not None)
+        return (*own, *(point for party in parties for point in party.inlined_from))
+
+    @property
+    def mistake(self) -> object:
+        """What it shares with every other finding of the same mistake: kind, lines and array.
+
+        Without a line or an array, only the message is left to tell mistakes apart.
+        """
+        where = frozenset(self.places) or (self.message if self.buffer is None else "")
+        return self.kind, where, self.buffer, self.space
+
     @classmethod
     def from_fault(cls, fault: Mapping[str, Any]) -> Finding:
         """Read the `fault` object of a harness answer."""
@@ -110,7 +134,7 @@ class Finding:
             kind=FindingKind(fault["kind"]),
             message=str(fault["message"]),
             file=fault.get("file"),
-            line=fault.get("line"),
+            line=_number(fault.get("line")),
             inlined_from=_points(fault),
             instruction=fault.get("instruction"),
             buffer=fault.get("buffer"),
@@ -135,12 +159,32 @@ class Finding:
         return known
 
 
+def most_severe_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return `findings` with what ended a launch before what was seen; equals stay in order."""
+    rank = {kind: number for number, kind in enumerate(SEEN_BY_CHECKS)}
+    return tuple(sorted(findings, key=lambda finding: rank.get(finding.kind, -1)))
+
+
+def distinct(findings: Iterable[Finding]) -> list[Finding]:
+    """Return each mistake once: another order, another case or the other party may show it again."""
+    kept: dict[object, Finding] = {}
+    for finding in findings:
+        known = kept.get(finding.mistake)
+        times = finding.times if known is None else max(known.times, finding.times)
+        kept[finding.mistake] = replace(known or finding, times=times)
+    return list(kept.values())
+
+
 def _known(members: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in members.items() if value not in (None, ())}
 
 
 def _points(place: Mapping[str, Any]) -> tuple[SourcePoint, ...]:
     return tuple(SourcePoint(point["file"], point["line"]) for point in place.get("inlined_from", ()))
+
+
+def _number(value: Any) -> int | None:
+    return None if value is None else int(value)
 
 
 def _index(value: Any) -> tuple[int, int, int] | None:

@@ -5,7 +5,6 @@ Cases come from `draw_cases`, what they are worth from the judge; hypothesis pic
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.draw_cases import draws_of
+from pytest_cudaopt.draw_cases import declared_seed, draws_of
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, ExpressionError, ReferenceRaised
 from pytest_cudaopt.evaluation import Evaluation, Plan, Status
 from pytest_cudaopt.finding import FindingKind
@@ -94,16 +93,6 @@ def fuzz(
     judge = _Fuzzer(kernel, candidate, checker(kernel, candidate, plan, device))
     judge.run(examples, declared_seed(kernel) if seed is None else seed)
     return judge.result
-
-
-def declared_seed(kernel: Kernel) -> int:
-    """Return a seed that follows from the name, parameters, cases, choices and conditions alone."""
-    parameters = [(p.name, str(p.role), str(p.dtype), [str(e) for e in p.shape]) for p in kernel.parameters]
-    contract = kernel.contract
-    text = repr(
-        (kernel.name, parameters, [str(case) for case in kernel.cases], contract.choices, contract.where)
-    )
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
 @dataclass

@@ -6,58 +6,27 @@ It decides nothing about a kernel: `pipeline.evaluate` and `optimize` do. Knows 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
 from pytest_cudaopt.achieved import achieved_by_case
 from pytest_cudaopt.errors import CudaoptError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, CaseStatus, Plan, Stage, Status
+from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
-from pytest_cudaopt.report import Failure
+from pytest_cudaopt.sanitize_item import sanitize_kernel
 from pytest_cudaopt.table import Row, RowStage
 
 if TYPE_CHECKING:
     from pytest_cudaopt.cases import Case
-    from pytest_cudaopt.declared import Kernel
+    from pytest_cudaopt.item_work import Announce, Work
     from pytest_cudaopt.optimize.attempt import Attempt
     from pytest_cudaopt.optimize.summary import RunSummary
     from pytest_cudaopt.session import KernelSession
 
-# Gets a line about work in progress.
-Announce = Callable[[str], None]
 _STAGES = {RowStage.CHECK: Stage.CHECK, RowStage.LATENCY: Stage.MEASURE}
-
-
-@dataclass(frozen=True)
-class Work:
-    """One item's task; `case` is None for one that has no case of its own: fuzzing and optimisation.
-
-    `kernel_id` is the kernel's node id; `position` is the case's place in the declaration; fuzzing comes
-    after the last case, then optimisation.
-    """
-
-    kernel: Kernel
-    kernel_id: str
-    stage: RowStage
-    position: int
-    case_id: str
-    case: Case | None
-
-    @property
-    def row(self) -> Row:
-        return Row(self.kernel_id, self.stage, self.position, self.case_id or str(self.stage), "passed")
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What came of it: a row for the table, and the failure or the reason it could not be judged."""
-
-    row: Row
-    failure: Failure | None = None
-    not_judged: str | None = None
 
 
 def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
@@ -65,13 +34,15 @@ def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
     try:
         if work.stage is RowStage.FUZZ:
             return _fuzz(work, session)
+        if work.stage is RowStage.SANITIZE:
+            return sanitize_kernel(work, session)
         if work.case is None:
             return _optimize(work, session, announce)
         return _judge(work, work.case, session)
     except CudaoptError as error:
         if isinstance(error, ReferenceFault):
             session.failed_checks.add((work.kernel_id, work.case_id))
-        return _failed(work.row, report.describe_error(error, session.root))
+        return Finished.failed(work.row, report.describe_error(error, session.root))
 
 
 def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
@@ -95,12 +66,16 @@ def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
     if not evaluation.accepted:
         if evaluation.outcomes:
             session.failed_checks.add((work.kernel_id, work.case_id))
+        session.shown_mistakes.update((work.kernel_id, one.mistake) for one in evaluation.findings)
         failure = report.describe_evaluation(work.kernel, candidate, evaluation, session.root)
-        return _failed(row, failure)
+        return replace(Finished.failed(row, failure), printed=evaluation.printed)
     done = achieved_by_case(work.kernel, evaluation, known_peaks(device))
     # One case, and so one latency at most.
     latency = next(iter(evaluation.latencies.values()), None)
-    return Finished(row.with_latency(latency, next(iter(done.values()), None)))
+    touched_bytes = next((outcome.touched_bytes for outcome in evaluation.outcomes), None)
+    row = replace(row, touched_bytes=touched_bytes)
+    judged = row.with_latency(latency, next(iter(done.values()), None))
+    return Finished(judged, printed=evaluation.printed)
 
 
 def _fuzz(work: Work, session: KernelSession) -> Finished:
@@ -116,8 +91,9 @@ def _fuzz(work: Work, session: KernelSession) -> Finished:
         case, evaluation = fuzzed.failed
         if evaluation.status is Status.NOT_JUDGED:
             return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
+        session.shown_mistakes.update((work.kernel_id, one.mistake) for one in evaluation.findings)
         failure = report.describe_evaluation(kernel, candidate, evaluation, session.root)
-        return _failed(row, replace(failure, case=case if evaluation.outcomes else None))
+        return Finished.failed(row, replace(failure, case=case if evaluation.outcomes else None))
     if not fuzzed.judged:
         raise all_discarded(kernel, fuzzed)
     return Finished(replace(row, note=fuzzed.summary))
@@ -165,11 +141,7 @@ def _rejected_start(work: Work, judged: Row, summary: RunSummary, session: Kerne
         *failure.details,
         "  not optimised: the starting kernel must pass its own checks first",
     )
-    return _failed(row, replace(failure, details=explained))
-
-
-def _failed(row: Row, failure: Failure) -> Finished:
-    return Finished(replace(row, status=failure.kind.lower()), failure)
+    return Finished.failed(row, replace(failure, details=explained))
 
 
 def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:

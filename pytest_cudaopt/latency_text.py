@@ -37,14 +37,19 @@ def format_latency(latency: Latency, done: Achieved | None = None) -> str:
 def format_achieved(done: Achieved) -> list[str]:
     """Write rates, each with its share of the measured peak where that is known."""
     known = (
-        (done.bytes_per_s, "B", done.copy_peak_share, "copy peak"),
-        (done.flops_per_s, "FLOP", done.fp32_peak_share, "FP32 peak"),
+        (done.bytes_per_s, "B", " (counted)" * done.bytes_counted, done.copy_peak_share, "copy peak"),
+        (done.flops_per_s, "FLOP", "", done.fp32_peak_share, "FP32 peak"),
     )
     return [
-        format_rate(rate, unit) + ("" if share is None else f" = {100 * share:.3g} % of {peak}")
-        for rate, unit, share, peak in known
+        format_rate(rate, unit) + how + ("" if share is None else f" = {100 * share:.3g} % of {peak}")
+        for rate, unit, how, share, peak in known
         if rate is not None
     ]
+
+
+def format_bytes(number: int) -> str:
+    """Write an amount with three significant digits, such as `8.39 MB`."""
+    return format_rate(number, "B").removesuffix("/s")
 
 
 def format_rate(per_s: float, unit: str) -> str:

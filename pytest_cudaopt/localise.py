@@ -41,12 +41,12 @@ _EVIDENCE = frozenset(
         FindingKind.ABSENT_LANE,
         FindingKind.TRAP,
         FindingKind.TIMEOUT,
+        FindingKind.NO_PROGRESS,
     }
 )
-
-
+_ENDLESS = frozenset({FindingKind.TIMEOUT, FindingKind.NO_PROGRESS})
 # A GPU that came to an end was not in an endless loop.
-_EVIDENCE_OF_ENDED = _EVIDENCE - {FindingKind.TIMEOUT}
+_EVIDENCE_OF_ENDED = _EVIDENCE - _ENDLESS
 
 
 def localise(finding: Finding, request: Request, device: Device) -> Finding:
@@ -80,7 +80,7 @@ def merged(finding: Finding, seen: Finding) -> Finding:
     """Return what a GPU found, at the place where `sim` saw it; `finding` itself if that tells nothing."""
     if not seen.is_placed or seen.kind not in _EVIDENCE:
         return finding
-    if seen.kind is FindingKind.TIMEOUT and finding.kind is not FindingKind.TIMEOUT:
+    if seen.kind in _ENDLESS and finding.kind is not FindingKind.TIMEOUT:
         # `sim` did not get as far as the GPU did.
         return finding
     is_input = seen.kind is FindingKind.WRITE_TO_INPUT and finding.kind is FindingKind.ILLEGAL_ADDRESS

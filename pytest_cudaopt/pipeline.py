@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from pytest_cudaopt import plausible
+from pytest_cudaopt import plausible, touched
 from pytest_cudaopt.agreement import compare_launches, compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
@@ -20,17 +20,20 @@ from pytest_cudaopt.evaluation import (
     CaseStatus,
     Evaluation,
     Latency,
-    LatencyKind,
     Plan,
     Stage,
     Status,
 )
-from pytest_cudaopt.finding import NOT_JUDGED, Finding, FindingKind
+from pytest_cudaopt.finding import NOT_JUDGED, SEEN_BY_CHECKS, Finding, FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, measure
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.prepared_case import PreparedCase
+from pytest_cudaopt.reasons import blame, praise
 from pytest_cudaopt.run import configure, fault_behind_wrong, run
+from pytest_cudaopt.sanitize import sanitize
+from pytest_cudaopt.sanitize_cases import small_cases
+from pytest_cudaopt.sanitized import Sanitized
 
 _STATUS = {
     CaseStatus.WRONG: Status.WRONG_RESULT,
@@ -51,18 +54,14 @@ def evaluate(kernel: Kernel, candidate: Candidate, plan: Plan, device: Device) -
 
 
 def checker(kernel: Kernel, candidate: Candidate, plan: Plan, device: Device) -> Callable[[Case], Evaluation]:
-    """Compile once, and return what checks one case after the other; it raises what `evaluate` does.
+    """Compile once, and return what judges one case after the other; it raises what `evaluate` does.
 
     Of a candidate that does not compile every answer says so.
     """
     compiled = compile_candidate(kernel, candidate, device, plan.budget)
 
     def check(case: Case) -> Evaluation:
-        judge = _Judge(kernel, candidate, replace(plan, cases=(case,)), device)
-        if isinstance(compiled, CompileFailure):
-            return judge._not_compiled(compiled)
-        judge._check_all(compiled)
-        return judge._evaluation(compiled)
+        return _Judge(kernel, candidate, replace(plan, cases=(case,)), device).judge_compiled(compiled)
 
     return check
 
@@ -81,26 +80,43 @@ class _Judge:
             compiled = compile_candidate(
                 self.kernel, self.candidate, self.device, self.plan.budget, self._cases()
             )
+        return self.judge_compiled(compiled)
+
+    def judge_compiled(self, compiled: Compiled | CompileFailure) -> Evaluation:
+        """Run the stages after compiling, as long as none fails."""
         if isinstance(compiled, CompileFailure):
             return self._not_compiled(compiled)
-        if Stage.CHECK in self.plan.stages:
-            with self._timed(Stage.CHECK):
-                self._check_all(compiled)
-        if Stage.MEASURE in self.plan.stages and self._failure() is None:
-            with self._timed(Stage.MEASURE):
-                self._measure_all(compiled)
+        for stage in (Stage.CHECK, Stage.SANITIZE, Stage.MEASURE):
+            if stage in self.plan.stages and self._is_next(stage):
+                with self._timed(stage):
+                    self._judge_all(stage, compiled)
         return self._evaluation(compiled)
+
+    def _is_next(self, stage: Stage) -> bool:
+        failure = self._failure()
+        # What is behind a wrong result says more than its numbers.
+        return failure is None or (stage is Stage.SANITIZE and failure.status is CaseStatus.WRONG)
 
     def _cases(self) -> tuple[Case, ...]:
         """Return the cases that will be launched, declared or not."""
-        checked = self.plan.cases if Stage.CHECK in self.plan.stages else ()
-        measured = self.plan.measured if Stage.MEASURE in self.plan.stages else ()
-        return (*checked, *measured)
+        return tuple(dict.fromkeys(case for stage in self.plan.stages for case in self._cases_of(stage)))
 
-    def _check_all(self, compiled: Compiled) -> None:
-        for case in self.plan.cases:
-            outcome = self._check(case, compiled)
-            self.outcomes[case] = outcome
+    def _cases_of(self, stage: Stage) -> tuple[Case, ...]:
+        match stage:
+            case Stage.CHECK:
+                return self.plan.cases
+            case Stage.SANITIZE:
+                small = small_cases(self.kernel, self.plan.cases, self.plan.sanitize_elements)
+                wrong = [case for case, o in self.outcomes.items() if o.status is CaseStatus.WRONG]
+                return tuple(case for case in small if case in wrong or not wrong)
+            case Stage.MEASURE:
+                return self.plan.measured
+        return ()
+
+    def _judge_all(self, stage: Stage, compiled: Compiled) -> None:
+        judges = {Stage.CHECK: self._check, Stage.SANITIZE: self._sanitize, Stage.MEASURE: self._measure}
+        for case in self._cases_of(stage):
+            outcome = self.outcomes[case] = judges[stage](case, compiled)
             if self.plan.stop_at_first and outcome.status is not CaseStatus.PASSED:
                 return
 
@@ -119,34 +135,76 @@ class _Judge:
             return self._faulty(case, result.fault, launch)
         agreement = compare_launches(self.kernel, expected, result.outputs, result.outputs_again)
         passed = CaseOutcome(
-            case, self._id(case), CaseStatus.PASSED, launch, agreement.comparisons, counters=result.counters
+            case,
+            self.kernel.id_of(case),
+            CaseStatus.PASSED,
+            launch,
+            agreement.comparisons,
+            counters=result.counters,
+            printed=result.printed,
         )
         if agreement.holds:
             return passed
         # A fault on one device is one on the other, whatever this one noticed.
         finding = fault_behind_wrong(prepared, compiled, launch, self.device, self.plan.budget)
         status = CaseStatus.WRONG if finding is None else CaseStatus.FAULT
-        return replace(passed, status=status, finding=finding, note=agreement.note)
+        found = () if finding is None else (finding,)
+        return replace(passed, status=status, findings=found, note=agreement.note)
 
-    def _measure_all(self, compiled: Compiled) -> None:
-        for case in self.plan.measured:
-            outcome = self._measure(case, compiled)
-            self.outcomes[case] = outcome
-            if self.plan.stop_at_first and outcome.status is not CaseStatus.PASSED:
-                return
+    def _sanitize(self, case: Case, compiled: Compiled) -> CaseOutcome:
+        prepared = prepare(self.kernel, case, self.device)
+        launch = configure(self.candidate, prepared, compiled, self.device)
+        if isinstance(launch, Finding):
+            return self._faulty(case, launch, None)
+        checked = self.outcomes.get(
+            case, CaseOutcome(case, self.kernel.id_of(case), CaseStatus.PASSED, launch)
+        )
+        for_sim = self._for_sim(compiled)
+        if isinstance(for_sim, CompileFailure):
+            return replace(checked, sanitized=Sanitized(skipped=for_sim.finding.message))
+        sim, budget = self.device.on_sim, self.plan.budget
+        found = sanitize(prepared, self.candidate, for_sim, launch, sim, budget, rounding=self.plan.rounding)
+        if not found.findings:
+            return replace(checked, sanitized=found)
+        if checked.status is CaseStatus.WRONG:
+            return replace(checked, findings=found.findings, sanitized=found)
+        was_seen = found.findings[0].kind in SEEN_BY_CHECKS
+        status = CaseStatus.FINDING if was_seen else CaseStatus.FAULT
+        return replace(checked, status=status, findings=found.findings, sanitized=found)
+
+    def _for_sim(self, compiled: Compiled) -> Compiled | CompileFailure:
+        """Return the candidate as `sim` needs it: with line tables, which a GPU's module lacks."""
+        if not self.device.is_gpu:
+            return compiled
+        sim, budget = self.device.on_sim, self.plan.budget
+        return compile_candidate(self.kernel, self.candidate, sim, budget, self._cases())
 
     def _measure(self, case: Case, compiled: Compiled) -> CaseOutcome:
         prepared: PreparedCase = prepare(self.kernel, case, self.device)
         launch = configure(self.candidate, prepared, compiled, self.device)
         if isinstance(launch, Finding):
             return self._faulty(case, launch, None)
-        checked = self.outcomes.get(case, CaseOutcome(case, self._id(case), CaseStatus.PASSED, launch))
+        checked = self.outcomes.get(
+            case, CaseOutcome(case, self.kernel.id_of(case), CaseStatus.PASSED, launch)
+        )
         if launch.is_empty:
             return checked
         measured = measure(prepared, compiled, launch, self.device, self.plan)
         if isinstance(measured, Finding):
             return self._faulty(case, measured, launch)
+        if self.kernel.work.bytes_touched:
+            counted = self._touched(prepared, compiled, launch)
+            checked = replace(checked, touched_bytes=counted.bytes)
+            measured = replace(measured, latency=counted.noted(measured.latency))
         return self._judge_timed(checked, measured)
+
+    def _touched(
+        self, prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration
+    ) -> touched.Touched:
+        for_sim = self._for_sim(compiled)
+        if isinstance(for_sim, CompileFailure):
+            return touched.Touched(why=for_sim.finding.message)
+        return touched.count(prepared, for_sim, launch, self.device.on_sim, self.plan.budget)
 
     def _judge_timed(self, checked: CaseOutcome, measured: Measured) -> CaseOutcome:
         """Give the case its latency, unless the launch that was timed computed something else."""
@@ -164,19 +222,17 @@ class _Judge:
     def _if_plausible(self, checked: CaseOutcome, latency: Latency) -> CaseOutcome:
         """Give the case its latency, unless no kernel can be that fast."""
         limits = self.device.limits
-        finding = plausible.judge(self.kernel, self.candidate, checked.case, latency, limits)
+        work = self.kernel.work_at(checked.case, checked.touched_bytes)
+        finding = plausible.judge(self.kernel, self.candidate, checked.case, work, latency, limits)
         if finding is None:
             return replace(checked, latency=latency)
-        return replace(checked, status=CaseStatus.FINDING, finding=finding)
+        return replace(checked, status=CaseStatus.FINDING, findings=(finding,))
 
     def _faulty(self, case: Case, finding: Finding | None, launch: LaunchConfiguration | None) -> CaseOutcome:
         not_judged = finding is not None and finding.kind in NOT_JUDGED
         status = CaseStatus.UNSUPPORTED if not_judged else CaseStatus.FAULT
-        return CaseOutcome(case, self._id(case), status, launch, finding=finding)
-
-    def _id(self, case: Case) -> str:
-        known = dict(zip(self.kernel.cases, self.kernel.case_ids, strict=True))
-        return known.get(case) or self.kernel.ids_of((case,))[0]
+        found = () if finding is None else (finding,)
+        return CaseOutcome(case, self.kernel.id_of(case), status, launch, findings=found)
 
     def _failure(self) -> CaseOutcome | None:
         """Return the outcome that decides: a failure before a case that could not be judged."""
@@ -194,7 +250,7 @@ class _Judge:
             status=Status.COMPILE_ERROR if kind in _NOT_COMPILED else Status.FAULT,
             reason=str(first) if first else failure.finding.message,
             diagnostics=failure.diagnostics,
-            finding=failure.finding,
+            findings=(failure.finding,),
             seconds=self._seconds(),
         )
 
@@ -205,22 +261,17 @@ class _Judge:
             candidate=self.candidate.digest,
             device=self.device.description,
             status=Status.ACCEPTED if failure is None else _STATUS[failure.status],
-            reason=self._praise() if failure is None else _blame(failure),
+            reason=self._praise() if failure is None else blame(failure),
             diagnostics=compiled.diagnostics,
             resources=compiled.resources,
             outcomes=tuple(self.outcomes.values()),
-            finding=None if failure is None else failure.finding,
+            findings=() if failure is None else failure.findings,
             seconds=self._seconds(),
         )
 
     def _praise(self) -> str:
-        checked = len(self.outcomes) if Stage.CHECK in self.plan.stages else 0
-        measured = [o.latency for o in self.outcomes.values() if o.latency is not None]
-        parts = [f"right on {_count(checked, 'case')}"] if checked else []
-        if measured:
-            verb = "measured" if measured[0].kind is LatencyKind.MEASURED else "modelled"
-            parts.append(f"latency {verb} on {_count(len(measured), 'case')}")
-        return ", ".join(parts) or "compiled"
+        checked = self._cases_of(Stage.CHECK) if Stage.CHECK in self.plan.stages else ()
+        return praise(tuple(self.outcomes.values()), len(checked))
 
     @contextmanager
     def _timed(self, stage: Stage) -> Iterator[None]:
@@ -230,27 +281,3 @@ class _Judge:
 
     def _seconds(self) -> tuple[tuple[str, float], ...]:
         return tuple((stage.value, seconds) for stage, seconds in self.seconds.items())
-
-
-def _blame(outcome: CaseOutcome) -> str:
-    if outcome.finding is not None:
-        return f"case {outcome.case_id}: {outcome.finding.message}"
-    note = f"{outcome.note}: " if outcome.note else ""
-    wrong = next((c for c in outcome.comparisons if not c.matches), None)
-    if wrong is None or wrong.worst is None:
-        return f"case {outcome.case_id}: {note}{outcome.status}"
-    worst = wrong.worst
-    verb = f"are wrong by {wrong.judged_by}" if wrong.judged_by else "differ"
-    expected = "" if worst.expected is None else f"expected {_text(worst.expected)}, "
-    return (
-        f"case {outcome.case_id}: {note}{wrong.mismatched} of {_count(wrong.elements, 'element')} of "
-        f"'{wrong.output}' {verb}, worst at {list(worst.index)}: {expected}got {_text(worst.got)}"
-    )
-
-
-def _text(value: float | int | bool) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,8 +1,8 @@
-"""Whether a measured time is possible: held against declared work and what the GPU can do in theory.
+"""Whether a measured time is possible: held against the work and what the GPU can do in theory.
 
-A time is implausible only if moving the declared bytes, or doing the declared operations, at theoretical
-peaks takes longer by more than 2 %. Everything unknown, and every byte that may lawfully have stayed in the
-L2, counts in the kernel's favour: an honest kernel must never be accused.
+A time is implausible only if moving the declared or counted bytes, or doing the declared operations, at
+theoretical peaks takes longer by more than 2 %. Everything unknown, and every byte that may lawfully have
+stayed in the L2, counts in the kernel's favour: an honest kernel must never be accused.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.peaks import TheoreticalPeaks, theoretical_peaks
 
 if TYPE_CHECKING:
+    from pytest_cudaopt.amounts import Amount
     from pytest_cudaopt.answers import Limits
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.cases import Case
@@ -37,19 +38,27 @@ class _Bound:
 
     least_ns: float
     because: str
+    is_counted: bool = False
 
 
 def judge(
-    kernel: Kernel, candidate: Candidate, case: Case, latency: Latency, limits: Limits
+    kernel: Kernel, candidate: Candidate, case: Case, work: Amount, latency: Latency, limits: Limits
 ) -> Finding | None:
-    """Return a finding if `latency` is faster than the declared work allows on this GPU.
+    """Return a finding if `latency` is faster than `work`, declared or counted, allows on this GPU.
 
     Raises DeclarationError if it is the kernel's own file that beats its declaration: then the
     declaration is at fault.
     """
-    sentence = implausible(kernel, candidate.source, case, latency, limits)
-    if sentence is None:
+    beaten = implausible(kernel, candidate.source, case, work, latency, limits)
+    if beaten is None:
         return None
+    sentence = beaten.sentence
+    if beaten.is_counted:
+        return Finding(
+            FindingKind.IMPLAUSIBLE,
+            f"{sentence}; a right result this fast was not computed in the timed launches: they touched less "
+            "than the launch that was checked",
+        )
     if candidate.source == kernel.read_source():
         raise DeclarationError(
             f"work= of kernel '{kernel.name}' at {case}",
@@ -65,8 +74,18 @@ def judge(
     )
 
 
-def implausible(kernel: Kernel, source: str, case: Case, latency: Latency, limits: Limits) -> str | None:
-    """Say, in one sentence with numbers, why `latency` is impossible; None if it is not."""
+@dataclass(frozen=True)
+class Beaten:
+    """Why a latency is impossible, in one sentence with numbers; `is_counted`: by bytes nobody declared."""
+
+    sentence: str
+    is_counted: bool
+
+
+def implausible(
+    kernel: Kernel, source: str, case: Case, work: Amount, latency: Latency, limits: Limits
+) -> Beaten | None:
+    """Return why `latency` is impossible; None if it is not."""
     if latency.kind is not LatencyKind.MEASURED:
         return None
     peaks = theoretical_peaks(limits, max(latency.sm_clock_mhz, default=0.0))
@@ -77,11 +96,12 @@ def implausible(kernel: Kernel, source: str, case: Case, latency: Latency, limit
             continue
         # The events tick: a time may be short by one step of them.
         most_ns = sampling.median_ns + (latency.tick_ns or 0.0) / sampling.launches
-        for bound in _bounds(kernel, source, case, mode, sampling, peaks, limits.gpu.l2_bytes):
+        for bound in _bounds(kernel, source, case, work, mode, sampling, peaks, limits.gpu.l2_bytes):
             if most_ns * (1 + _TOLERANCE) < bound.least_ns:
-                return (
+                return Beaten(
                     f"{_us(sampling.median_ns)} ({mode}) is less than the {_us(bound.least_ns)} that "
-                    f"{bound.because} take on {limits.name} in theory"
+                    f"{bound.because} take on {limits.name} in theory",
+                    bound.is_counted,
                 )
     return None
 
@@ -90,28 +110,29 @@ def _bounds(
     kernel: Kernel,
     source: str,
     case: Case,
+    work: Amount,
     mode: SamplingMode,
     sampling: Sampling,
     peaks: TheoreticalPeaks,
     l2_bytes: int,
 ) -> Iterator[_Bound]:
-    work = kernel.work_at(case)
+    how = "counted" if work.bytes_counted else "declared"
     if work.bytes is not None and peaks.dram_bytes_per_s is not None:
         dram = _dram_bytes(kernel, case, work.bytes, mode, sampling, l2_bytes)
-        because = f"{dram:.0f} of the {work.bytes} declared bytes {_at(peaks.dram_bytes_per_s, 'B')} of DRAM"
-        yield _Bound(dram / peaks.dram_bytes_per_s * 1e9, because)
+        because = f"{dram:.0f} of the {work.bytes} {how} bytes {_at(peaks.dram_bytes_per_s, 'B')} of DRAM"
+        yield _Bound(dram / peaks.dram_bytes_per_s * 1e9, because, work.bytes_counted)
     if work.bytes is not None and peaks.l2_bytes_per_s is not None:
-        because = f"{work.bytes} declared bytes {_at(peaks.l2_bytes_per_s, 'B')} of L2"
-        yield _Bound(work.bytes / peaks.l2_bytes_per_s * 1e9, because)
+        because = f"{work.bytes} {how} bytes {_at(peaks.l2_bytes_per_s, 'B')} of L2"
+        yield _Bound(work.bytes / peaks.l2_bytes_per_s * 1e9, because, work.bytes_counted)
     if work.flops is not None and peaks.fp32_flops_per_s is not None and _is_fp32_only(kernel, source, case):
         because = f"{work.flops} declared operations {_at(peaks.fp32_flops_per_s, 'FLOP')}"
         yield _Bound(work.flops / peaks.fp32_flops_per_s * 1e9, because)
 
 
 def _dram_bytes(
-    kernel: Kernel, case: Case, declared: int, mode: SamplingMode, sampling: Sampling, l2_bytes: int
+    kernel: Kernel, case: Case, moved: int, mode: SamplingMode, sampling: Sampling, l2_bytes: int
 ) -> float:
-    """Return how many of the declared bytes DRAM must have moved within one timed launch.
+    """Return how many of the bytes DRAM must have moved within one timed launch.
 
     Written lines may still be in the L2 when the last of the launches between two events ends. Where
     launches rotate over copies of the buffers, no cache of C bytes serves more than C / F of a cyclic walk
@@ -124,7 +145,7 @@ def _dram_bytes(
         unwritten = min(written_bytes, l2_bytes / sampling.launches)
         walked = sampling.copies * (read_bytes + written_bytes)
         share_kept = min(1.0, l2_bytes / walked) if walked else 1.0
-    return max(0.0, declared * (1 - share_kept) - unwritten)
+    return max(0.0, moved * (1 - share_kept) - unwritten)
 
 
 def _array_bytes(kernel: Kernel, case: Case) -> tuple[int, int]:

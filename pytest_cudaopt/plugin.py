@@ -22,6 +22,7 @@ _RUN_FOLDER = re.compile(r"^run-\d+$")
 _MARKS = {
     "cudaopt_check": "compares a kernel with its reference at one case",
     "cudaopt_fuzz": "compares a kernel with its reference at cases nobody listed",
+    "cudaopt_sanitize": "looks for races, uninitialised reads and the like in a kernel, on sim",
     "cudaopt_latency": "measures a kernel's latency at one case",
     "cudaopt_optimize": "looks for a faster version of a kernel (--optimize)",
 }
@@ -118,10 +119,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         if isinstance(report, pytest.TestReport) and report.when == "call" and _has_row(report)
     ]
     if properties and config.get_verbosity() > -2:
-        _write_table(terminalreporter, properties)
+        _write_table(terminalreporter, properties, verbose=config.get_verbosity() > 0)
 
 
-def _write_table(reporter: pytest.TerminalReporter, properties: Iterable[Properties]) -> None:
+def _write_table(
+    reporter: pytest.TerminalReporter, properties: Iterable[Properties], *, verbose: bool
+) -> None:
     from pytest_cudaopt.table import Mood, device_lines, rows_from, table_lines, table_title
 
     markup = {
@@ -132,7 +135,7 @@ def _write_table(reporter: pytest.TerminalReporter, properties: Iterable[Propert
     }
     rows = rows_from(properties)
     reporter.write_sep("=", table_title(rows))
-    for line in (*device_lines(rows), *table_lines(rows)):
+    for line in (*device_lines(rows), *table_lines(rows, verbose=verbose)):
         for text, mood in line:
             reporter.write(text, **markup.get(mood, {}))
         reporter.write_line("")

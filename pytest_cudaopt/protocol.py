@@ -284,6 +284,17 @@ class ReadGuards:
 
 
 @dataclass(frozen=True)
+class ReadShadow:
+    """Writes what each element of `dtype` would be in float64, and a byte for what that is worth."""
+
+    DO: ClassVar[str] = "read_shadow"
+    buffer: str
+    dtype: str
+    values_file: str
+    states_file: str
+
+
+@dataclass(frozen=True)
 class Digest:
     DO: ClassVar[str] = "digest"
     buffer: str
@@ -354,6 +365,7 @@ Step = (
     | Launch
     | Read
     | ReadGuards
+    | ReadShadow
     | Digest
     | CompareDigest
     | Measure

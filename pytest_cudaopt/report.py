@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
+from pytest_cudaopt.comparison_text import comparison_lines, mismatch_share
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import (
     CudaoptError,
@@ -28,16 +29,16 @@ from pytest_cudaopt.errors import (
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
     CaseStatus,
-    Comparison,
     Diagnostic,
     Evaluation,
-    Mismatch,
     Status,
 )
 from pytest_cudaopt.excerpts import CompiledSource
-from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.finding import SEEN_BY_CHECKS, FindingKind
+from pytest_cudaopt.finding_text import finding_lines
 
 _SHOWN_DIAGNOSTICS = 5
+_SHOWN_FINDINGS = 5
 
 
 class FailureClass(StrEnum):
@@ -46,6 +47,10 @@ class FailureClass(StrEnum):
     WRONG = "WRONG"
     FAULT = "FAULT"
     COMPILE = "COMPILE"
+    RACE = "RACE"
+    UNINITIALIZED_READ = "UNINITIALIZED READ"
+    UNFINISHED_COPY = "UNFINISHED COPY"
+    ORDER_DEPENDENT = "ORDER DEPENDENT"
     FINDING = "FINDING"
     LOST_PROPERTY = "LOST PROPERTY"
     UNSUPPORTED = "UNSUPPORTED"
@@ -90,6 +95,8 @@ _OF_STATUS = {
     Status.FAULT: FailureClass.FAULT,
     Status.NOT_JUDGED: FailureClass.UNSUPPORTED,
 }
+# What the checks of `sim` see is a class of its own each.
+_OF_KIND = {kind: FailureClass[kind.name] for kind in SEEN_BY_CHECKS}
 _OF_ERROR: tuple[tuple[type[CudaoptError], FailureClass], ...] = (
     (SourceError, FailureClass.SOURCE),
     (LaunchError, FailureClass.LAUNCH),
@@ -128,14 +135,13 @@ def describe_evaluation(
         headline, details = _compile_part(evaluation, source)
         if evaluation.finding is not None and evaluation.finding.kind is FindingKind.UNKNOWN_ENTRY:
             declared = f"{shown_path(Path(kernel.location.file), base)}:{kernel.location.line}"
-            details += [*_finding_lines(evaluation.finding, source), f"  {'declared':<9} {declared}"]
+            details += [*finding_lines(evaluation.finding, source), f"  {'declared':<9} {declared}"]
         return Failure(kind, headline, tuple(details), _place(evaluation, file, source))
     failed = [outcome for outcome in evaluation.outcomes if outcome.status is not CaseStatus.PASSED]
-    details = []
-    for outcome in failed:
-        details += _outcome_lines(outcome, evaluation, source)
-    if not failed and evaluation.finding is not None:
-        details += _finding_lines(evaluation.finding, source)
+    details = [] if failed or evaluation.finding is None else finding_lines(evaluation.finding, source)
+    details += _failed_lines(evaluation, failed, source)
+    if evaluation.status is Status.FINDING and evaluation.finding is not None:
+        kind = _OF_KIND.get(evaluation.finding.kind, kind)
     return Failure(kind, _headline(evaluation, failed), tuple(details), _place(evaluation, file, source))
 
 
@@ -157,14 +163,15 @@ def _brief(error: CudaoptError) -> str:
 
 
 def _headline(evaluation: Evaluation, failed: Sequence[CaseOutcome]) -> str:
-    if evaluation.finding is not None:
-        return f"{evaluation.finding.kind}: {evaluation.finding.message}"
+    finding = None if evaluation.status is Status.WRONG_RESULT else evaluation.finding
+    if finding is not None:
+        return finding.message if finding.kind in _OF_KIND else f"{finding.kind}: {finding.message}"
     wrong = [(outcome, one) for outcome in failed for one in outcome.comparisons if not one.matches]
     if wrong:
         outcome, worst = wrong[0]
         note = f"{outcome.note}: " if outcome.note else ""
         judged = f"are wrong by {worst.judged_by}" if worst.judged_by else "differ from the reference"
-        return f"{note}{worst.output}: {_mismatch_share(worst)} {judged}"
+        return f"{note}{worst.output}: {mismatch_share(worst)} {judged}"
     return evaluation.reason or f"kernel '{evaluation.kernel}' was not accepted"
 
 
@@ -202,92 +209,46 @@ def _diagnostic_lines(diagnostic: Diagnostic, source: CompiledSource) -> list[st
     ]
 
 
-def _outcome_lines(outcome: CaseOutcome, evaluation: Evaluation, source: CompiledSource) -> list[str]:
+def _failed_lines(evaluation: Evaluation, failed: Sequence[CaseOutcome], source: CompiledSource) -> list[str]:
+    """Say what failed each case; mistakes that are the same at another are told once."""
+    lines: list[str] = []
+    told: set[object] = set()
+    likewise: list[str] = []
+    for outcome in failed:
+        if (
+            told
+            and outcome.findings
+            and not outcome.comparisons
+            and {f.mistake for f in outcome.findings} <= told
+        ):
+            likewise.append(_sizes_text(outcome))
+        else:
+            lines += _outcome_lines(outcome, evaluation, source, told)
+    return [*lines, *([f"  {'likewise':<9} {'; '.join(likewise)}"] if likewise else [])]
+
+
+def _sizes_text(outcome: CaseOutcome) -> str:
     absent = ((name, None) for name in outcome.case.absent)
     named = (*outcome.case.sizes, *outcome.case.types, *absent)
-    sizes = ", ".join(f"{name}={value}" for name, value in named) or "no sizes"
+    return ", ".join(f"{name}={value}" for name, value in named) or "no sizes"
+
+
+def _outcome_lines(
+    outcome: CaseOutcome, evaluation: Evaluation, source: CompiledSource, told: set[object]
+) -> list[str]:
     launch = f", launched with {outcome.launch}" if outcome.launch is not None else ""
-    lines = [f"  {'case':<9} {sizes}{launch}, on {evaluation.device}"]
+    lines = [f"  {'case':<9} {_sizes_text(outcome)}{launch}, on {evaluation.device}"]
     for comparison in outcome.comparisons:
         if not comparison.matches:
-            lines += _comparison_lines(comparison)
-    finding = outcome.finding or evaluation.finding
-    if finding is not None:
-        lines += _finding_lines(finding, source)
-    return lines
-
-
-def _comparison_lines(comparison: Comparison) -> list[str]:
-    accepted = _accepted_text(comparison)
-    verb = "are wrong" if comparison.judged_by else "differ"
-    lines = [
-        f"  {'output':<9} {comparison.output}: {_mismatch_share(comparison)} {verb}",
-        f"  {'accepted':<9} {accepted}",
-    ]
-    if comparison.worst is not None:
-        lines.append(f"  {'worst':<9} {_mismatch_text(comparison.output, comparison.worst)}")
-    labels = ["first", *[""] * len(comparison.first)]
-    for label, mismatch in zip(labels, comparison.first, strict=False):
-        lines.append(f"  {label:<9} {_mismatch_text(comparison.output, mismatch)}")
-    return lines
-
-
-def _accepted_text(comparison: Comparison) -> str:
-    if comparison.judged_by:
-        return f"what {comparison.judged_by} does not call wrong"
-    bounds = []
-    if comparison.rtol or comparison.atol:
-        bounds.append(f"{comparison.atol:g} + {comparison.rtol:g} * |expected|")
-    if comparison.ulp:
-        bounds.append(f"{comparison.ulp:g} ulp")
-    return f"|got - expected| <= {' or '.join(bounds)}" if bounds else "exactly equal"
-
-
-def _mismatch_share(comparison: Comparison) -> str:
-    share = 100 * comparison.mismatched / comparison.elements
-    return f"{comparison.mismatched} of {comparison.elements} elements ({share:.3g} %)"
-
-
-def _mismatch_text(output: str, mismatch: Mismatch) -> str:
-    index = ", ".join(str(i) for i in mismatch.index)
-    expected = "" if mismatch.expected is None else f"expected {_number(mismatch.expected)}, "
-    parts = [f"{output}[{index}]: {expected}got {_number(mismatch.got)}"]
-    if mismatch.absolute is not None:
-        parts.append(f"abs {mismatch.absolute:.3g}")
-    if mismatch.relative is not None:
-        parts.append(f"rel {mismatch.relative:.3g}")
-    if mismatch.ulp is not None:
-        parts.append(f"{mismatch.ulp:.3g} ulp")
-    return ", ".join(parts)
-
-
-def _finding_lines(finding: Finding, source: CompiledSource) -> list[str]:
-    """Say what the message, which stands above, has not said already."""
-    lines: list[str] = []
-    if finding.buffer is not None and f"{finding.buffer}[" not in finding.message:
-        lines.append(f"  {'access':<9} {_access_text(finding)}")
-    if finding.block is not None and finding.thread is not None and "thread (" not in finding.message:
-        lines.append(f"  {'by':<9} block {_extent(finding.block)}, thread {_extent(finding.thread)}")
-    if finding.instruction is not None:
-        lines.append(f"  {'executing':<9} {finding.instruction}")
-    if finding.file is not None and finding.line is not None:
-        lines.append(f"  {'at':<9} {source.place(finding.file, finding.line)}")
-        lines += source.excerpt(finding.file, finding.line)
-        for point in finding.inlined_from:
-            lines.append(f"  {'inlined':<9} at {source.place(point.file, point.line)}")
-    return lines
-
-
-def _access_text(finding: Finding) -> str:
-    element = "" if finding.element is None else f"[{finding.element}]"
-    of = "" if finding.elements is None else f", which has {finding.elements} elements"
-    size = "" if finding.bytes is None else f" ({finding.bytes} bytes)"
-    return f"{finding.access or 'access'} of {finding.buffer}{element}{of}{size}"
-
-
-def _extent(index: tuple[int, int, int]) -> str:
-    return f"({index[0]}, {index[1]}, {index[2]})"
-
-
-def _number(value: float | int | bool) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+            lines += comparison_lines(comparison)
+    in_headline = not told and evaluation.status is not Status.WRONG_RESULT
+    new = [one for one in outcome.findings or evaluation.findings if one.mistake not in told]
+    told.update(one.mistake for one in new)
+    for number, finding in enumerate(new[:_SHOWN_FINDINGS]):
+        if number or not in_headline:
+            lines.append(f"  {'also':<9} {_OF_KIND.get(finding.kind, finding.kind)}: {finding.message}")
+        lines += finding_lines(finding, source)
+    if len(new) > _SHOWN_FINDINGS:
+        lines.append(f"  and {len(new) - _SHOWN_FINDINGS} more findings")
+    waived = () if outcome.sanitized is None else outcome.sanitized.waived
+    return [*lines, *(f"  {'waived':<9} {one}" for one in waived)]

@@ -78,20 +78,27 @@ def execute(path: Path, environ: Mapping[str, str]) -> Replayed:
 def ending(answer: Answer) -> Ending:
     """Say what `answer` means for the kernel."""
     if answer.fault is None:
-        return Ending.FAULT if _is_damaged(answer) else Ending.RAN
+        return Ending.FAULT if _is_damaged(answer) or _findings(answer) else Ending.RAN
     return Ending.NOT_JUDGED if answer.fault.kind in _NOT_JUDGED else Ending.FAULT
 
 
 def lines(answer: Answer) -> list[str]:
     """Return `answer` for a person: where it ran, its fault or latency, and what makes that doubtful."""
     if answer.fault is not None:
-        return [*_where(answer, "failed"), *_fault_lines(answer.fault)]
+        seen = (line for finding in (answer.fault, *answer.findings) for line in _fault_lines(finding))
+        return [*_where(answer, "failed"), *seen]
     latencies = [step.latency for step in answer.steps if step.latency is not None]
     return [
         *_where(answer, "ran"),
         *([f"  {'fault':<9} wrote before or after an array"] if _is_damaged(answer) else []),
+        *(line for finding in _findings(answer) for line in _fault_lines(finding)),
         *(line for latency in latencies for line in _latency_lines(latency)),
     ]
+
+
+def _findings(answer: Answer) -> list[Finding]:
+    """Return what was seen in launches that were asked to look."""
+    return [finding for step in answer.steps for finding in step.findings]
 
 
 def _is_damaged(answer: Answer) -> bool:

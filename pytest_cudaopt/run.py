@@ -40,13 +40,14 @@ class RunResult:
     """What a run left: outputs in the stored dtype, or the fault that ended it.
 
     `counters` are there where the device counts; `outputs_again` are those of a GPU's second launch, if a bit
-    of them differs.
+    of them differs. `printed` is what the kernel printed, where the device shows it.
     """
 
     outputs: Outputs | None
     fault: Finding | None = None
     counters: Mapping[str, Any] | None = None
     outputs_again: Outputs | None = None
+    printed: str = ""
 
 
 def configure(
@@ -132,7 +133,7 @@ def _result(
     if (stray := stray_write(prepared, files, again, changed)) is not None:
         return RunResult(None, fault=stray)
     other = read_changed(again, prepared, outputs, changed)
-    return RunResult(outputs, counters=launches[0].counters, outputs_again=other)
+    return RunResult(outputs, counters=launches[0].counters, outputs_again=other, printed=launches[0].printed)
 
 
 def _changed(answer: Answer, again: Mapping[str, Path]) -> list[str]:

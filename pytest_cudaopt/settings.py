@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_cudaopt import option_text
 from pytest_cudaopt.errors import SettingsError
+from pytest_cudaopt.evaluation import SANITIZE_ELEMENTS
 from pytest_cudaopt.option_text import Reader, Writer
 
 
@@ -80,19 +81,27 @@ class Settings:
     relative_error: float
     fuzz_examples: int
     fuzz_seed: int | None
+    sanitize_elements: int
     include: tuple[str, ...]
     stub: tuple[str, ...]
     compdb: str
 
     def differing_flags(
-        self, *, timing: bool = False, optimizing: bool = False, fuzzing: bool = False
+        self,
+        *,
+        timing: bool = False,
+        optimizing: bool = False,
+        fuzzing: bool = False,
+        sanitizing: bool = False,
     ) -> list[str]:
         """Return the flags that reproduce what a check depends on, where not the default.
 
-        Those of a measurement too if `timing`, those of a run if `optimizing`, of drawn cases if `fuzzing`.
+        Those of a measurement too if `timing`, those of a run if `optimizing`, of drawn cases if `fuzzing`
+        or `sanitizing`.
         """
         fields = _REPRODUCING_RUN if optimizing else _REPRODUCING_LATENCY if timing else _REPRODUCING_CHECK
         fields |= _REPRODUCING_DRAWS if fuzzing else frozenset()
+        fields |= _REPRODUCING_SANITIZED if sanitizing else frozenset()
         differing = [o for o in OPTIONS if o.field in fields and getattr(self, o.field) != o.default]
         return [o.flag if o.is_switch else f"{o.flag}={o.write(getattr(self, o.field))}" for o in differing]
 
@@ -348,6 +357,15 @@ OPTIONS: tuple[Option, ...] = (
         metavar="SEED",
     ),
     Option(
+        "sanitize_elements",
+        "--cudaopt-sanitize-elements",
+        option_text.whole(0),
+        SANITIZE_ELEMENTS,
+        "sanitize cases of at most so many elements in all their arrays, and always the smallest; 0 for none "
+        "(default 65536)",
+        metavar="N",
+    ),
+    Option(
         "include",
         "--cudaopt-include",
         option_text.words,
@@ -377,6 +395,7 @@ OPTIONS: tuple[Option, ...] = (
 # Results depend on these; the others change what is done, not what is found.
 _REPRODUCING_CHECK = frozenset({"device", "timeout_s", "include", "stub", "compdb"})
 _REPRODUCING_DRAWS = frozenset({"fuzz_examples", "fuzz_seed"})
+_REPRODUCING_SANITIZED = frozenset({"fuzz_seed", "sanitize_elements"})
 _REPRODUCING_LATENCY = _REPRODUCING_CHECK | {"samples", "warmup", "relative_error"}
 _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "optimize",
@@ -386,4 +405,5 @@ _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "search",
     "seed",
     "allow_slower",
+    "sanitize_elements",
 }

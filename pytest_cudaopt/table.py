@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.evaluation import Evaluation, Latency, LatencyKind, SamplingMode
-from pytest_cudaopt.latency_text import format_duration, format_latency
+from pytest_cudaopt.latency_text import format_bytes, format_duration, format_latency
 
 if TYPE_CHECKING:
     from pytest_cudaopt.device import Device
@@ -30,6 +30,7 @@ class RowStage(StrEnum):
 
     CHECK = "check"
     FUZZ = "fuzz"
+    SANITIZE = "sanitize"
     LATENCY = "latency"
     OPTIMIZE = "optimize"
 
@@ -53,9 +54,11 @@ class Row:
     """What one item found; `position` is the case's place in the declaration.
 
     `device_note` says how `auto` chose the device, `device_warning` that it passed over a GPU. Times are
-    medians, for OPTIMIZE geometric means. `latency_text` says all there is to say of a measured
-    one; `doubts` are sentences about what makes it doubtful. `best` names the winner of a run if it is not
-    the start, `gains` lists its cases.
+    medians, for OPTIMIZE geometric means. `latency_text` says all there is to say of a measured one; `doubts`
+    are sentences about what makes it doubtful, `waived` about findings that are accepted, `rounding` about
+    rounding errors, for whoever wants to see more. `touched_bytes` are
+    those a launch reads or writes, where they were counted. `best` names the winner of a run if it is not the
+    start, `gains` lists its cases.
     """
 
     kernel: str
@@ -80,9 +83,12 @@ class Row:
     note: str | None = None
     device_note: str = ""
     device_warning: str = ""
+    waived: tuple[str, ...] = ()
+    rounding: tuple[str, ...] = ()
+    touched_bytes: int | None = None
 
     def properties(self) -> list[tuple[str, str | int | float]]:
-        """Return what is known as report properties; every doubt is one of its own."""
+        """Return what is known as report properties; each doubt and waiver is one of its own."""
         found: list[tuple[str, str | int | float]] = []
         for field in fields(self):
             value = getattr(self, field.name)
@@ -138,7 +144,10 @@ def _row(properties: Properties) -> Row:
         "stage": RowStage(found["stage"]),
         "kind": LatencyKind(found["kind"]) if "kind" in found else None,
         "mode": SamplingMode(found["mode"]) if "mode" in found else None,
-        "doubts": tuple(value for name, value in properties if name == "doubts"),
+        **{
+            many: tuple(v for name, v in properties if name == many)
+            for many in ("doubts", "waived", "rounding")
+        },
     }
     return Row(**{**found, **read})
 
@@ -153,6 +162,8 @@ def rows_of(evaluation: Evaluation, done: Mapping[str, Achieved]) -> list[Row]:
             outcome.case_id,
             str(outcome.status),
             evaluation.device,
+            waived=() if outcome.sanitized is None else tuple(map(str, outcome.sanitized.waived)),
+            touched_bytes=outcome.touched_bytes,
         ).with_latency(outcome.latency, done.get(outcome.case_id))
         for position, outcome in enumerate(evaluation.outcomes)
     ]
@@ -178,8 +189,10 @@ def device_lines(rows: Sequence[Row]) -> list[Line]:
     ]
 
 
-def table_lines(rows: Sequence[Row]) -> list[Line]:
-    """Lay out one block per kernel, one line per case, in the order of the rows."""
+def table_lines(rows: Sequence[Row], *, verbose: bool = False) -> list[Line]:
+    """Lay out one block per kernel, one line per case, in the order of the rows; rounding if `verbose`."""
+    if not verbose:
+        rows = [replace(row, rounding=()) for row in rows]
     lines: list[Line] = []
     devices = {row.device for row in rows if row.device}
     case_width = max((len(row.case) for row in rows), default=0)
@@ -209,6 +222,7 @@ def _case_lines(rows: Sequence[Row], case_width: int, status_width: int) -> list
     # The worse status of check and latency is the one to see.
     shown = next((row for row in rows if row.status != "passed"), rows[0])
     texts = next((texts for row in rows if (texts := _latency_texts(row))), [])
+    texts = [*texts, *(text for row in rows for text in (*row.waived, *row.rounding))]
     first = (
         (f"  {shown.case:<{case_width}}  ", Mood.PLAIN),
         (f"{shown.status:<{status_width}}" if texts else shown.status, _mood(shown.status)),
@@ -227,11 +241,14 @@ def _mood(status: str) -> Mood:
 def _latency_texts(row: Row) -> list[str]:
     if row.stage is RowStage.OPTIMIZE:
         return _optimize_texts(row)
-    if row.stage is RowStage.FUZZ:
+    if row.stage in (RowStage.FUZZ, RowStage.SANITIZE):
         return [row.note] if row.note is not None else []
     if row.latency_text is not None:
         return [row.latency_text]
-    return [format_latency(row.latency)] if row.latency is not None else []
+    if row.latency is None:
+        return []
+    touched = "" if row.touched_bytes is None else f", touches {format_bytes(row.touched_bytes)}"
+    return [format_latency(row.latency) + touched]
 
 
 def _optimize_texts(row: Row) -> list[str]:

@@ -20,14 +20,16 @@ from pytest_cudaopt.evaluation import (
     Status,
 )
 from pytest_cudaopt.report import Failure
+from pytest_cudaopt.rounding_error import ErrorSplit, RoundingLoss
+from pytest_cudaopt.sanitized import Sanitized
 
 SCHEMA = 1
 Json = dict[str, Any]
 _NOT_CHECKED = (
     "sizes and values other than those of the declared cases",
-    "races and uninitialised reads",
     "what the starting kernel can do beyond the declared cases",
 )
+_NOT_SANITIZED = "races, uninitialised reads, unfinished copies and dependence on the order of execution"
 _NOT_SEEN_BY_A_GPU = "reads outside an array that meet no unmapped page"
 
 
@@ -45,6 +47,7 @@ def evaluation_json(evaluation: Evaluation, done: Mapping[str, Achieved] | None 
         "device": evaluation.device,
         "reason": evaluation.reason,
         "findings": _findings(evaluation),
+        "waived": _waived(evaluation),
         "cases": [_case(outcome, (done or {}).get(outcome.case_id)) for outcome in evaluation.outcomes],
         "latency": _overall_latency(evaluation),
         "certificate": {"proved": _proved(evaluation), "not_checked": _not_checked(evaluation)},
@@ -87,11 +90,24 @@ def _findings(evaluation: Evaluation) -> list[Json]:
         for comparison in outcome.comparisons:
             if not comparison.matches:
                 found.append(_wrong_result(outcome, comparison))
-        if outcome.finding is not None and outcome.finding != evaluation.finding:
-            found.append({**outcome.finding.to_json(), "case": outcome.case_id})
-    if evaluation.finding is not None and not (found and evaluation.status is Status.COMPILE_ERROR):
-        found.append(evaluation.finding.to_json())
+        found += [{**finding.to_json(), "case": outcome.case_id} for finding in outcome.findings]
+    if not found:
+        found += [finding.to_json() for finding in evaluation.findings]
     return found
+
+
+def _waived(evaluation: Evaluation) -> list[Json]:
+    return [
+        {
+            **waived.finding.to_json(),
+            "case": outcome.case_id,
+            "at": waived.waiver.at,
+            "reason": waived.waiver.reason,
+        }
+        for outcome in evaluation.outcomes
+        if outcome.sanitized is not None
+        for waived in outcome.sanitized.waived
+    ]
 
 
 def _wrong_result(outcome: CaseOutcome, comparison: Comparison) -> Json:
@@ -107,15 +123,50 @@ def _wrong_result(outcome: CaseOutcome, comparison: Comparison) -> Json:
 
 
 def _case(outcome: CaseOutcome, done: Achieved | None) -> Json:
-    return {
+    printed = {"printed": outcome.printed} if outcome.printed else {}
+    return printed | {
         "id": outcome.case_id,
         "sizes": outcome.case.by_name,
         "types": dict(outcome.case.types),
         "absent": list(outcome.case.absent),
         "status": str(outcome.status),
         "launch": None if outcome.launch is None else str(outcome.launch),
+        "sanitized": None if outcome.sanitized is None else _sanitized(outcome.sanitized),
+        "touched_bytes": outcome.touched_bytes,
         "outputs": [_comparison(comparison) for comparison in outcome.comparisons],
         "latency": None if outcome.latency is None else _latency(outcome.latency, done),
+    }
+
+
+def _sanitized(found: Sanitized) -> Json:
+    return {
+        "orders": list(found.orders),
+        "findings": len(found.findings),
+        "waived": len(found.waived),
+        "notes": list(found.notes),
+        "skipped": found.skipped or None,
+        "rounding": [_split(split) for split in found.errors],
+        "most_digits_lost": None if found.loss is None else _loss(found.loss),
+    }
+
+
+def _split(split: ErrorSplit) -> Json:
+    return {
+        "output": split.output,
+        "rounding_error": _number(split.relative_rounding),
+        "logic_error": _number(split.relative_logic),
+        "undecided": split.undecided,
+    }
+
+
+def _loss(loss: RoundingLoss) -> Json:
+    return {
+        "file": loss.file,
+        "line": loss.line,
+        "instruction": loss.instruction,
+        "mean_growth": _number(loss.mean_growth),
+        "value": _number(loss.value),
+        "shadow": _number(loss.shadow),
     }
 
 
@@ -197,14 +248,32 @@ def _proved(evaluation: Evaluation) -> list[str]:
         proved.append(f"matches the reference within tolerance at {', '.join(passed)}")
         if _sees_every_access(evaluation):
             proved.append("no access out of bounds or misaligned at these cases")
+    if seen := _sanitized_ids(evaluation):
+        proved.append(
+            f"on sim no {_NOT_SANITIZED.replace(' and ', ' or ')} but what is waived at {', '.join(seen)}"
+        )
     return proved
+
+
+def _sanitized_ids(evaluation: Evaluation) -> list[str]:
+    """Return the cases the checks of `sim` have seen without a finding that stands."""
+    return [
+        outcome.case_id
+        for outcome in evaluation.outcomes
+        if outcome.sanitized is not None and outcome.sanitized.is_done and not outcome.sanitized.findings
+    ]
 
 
 def _not_checked(evaluation: Evaluation) -> list[str]:
     kinds = {latency.kind for latency in evaluation.latencies.values()}
     unmeasured = [] if LatencyKind.MEASURED in kinds else ["latency on a GPU"]
+    seen = _sanitized_ids(evaluation)
+    others = [o.case_id for o in evaluation.outcomes if o.case_id not in seen]
+    unsanitized = [f"{_NOT_SANITIZED} at {', '.join(others)}"] if seen and others else []
+    if not seen:
+        unsanitized = [_NOT_SANITIZED]
     unseen = [] if _sees_every_access(evaluation) else [_NOT_SEEN_BY_A_GPU]
-    return [*_NOT_CHECKED, *unseen, *unmeasured]
+    return [*_NOT_CHECKED, *unsanitized, *unseen, *unmeasured]
 
 
 def _sees_every_access(evaluation: Evaluation) -> bool:

@@ -90,7 +90,7 @@ def _integers(space: str) -> list[Form]:
     return forms
 
 
-def _sum(kind: str, flushes: bool) -> Callable[..., Array]:
+def sum_of(kind: str, flushes: bool) -> Callable[..., Array]:
     float_format = FORMATS[kind]
 
     def one(*bits: int) -> int:
@@ -112,10 +112,10 @@ def _floats(space: str) -> list[Form]:
     forms = []
     for kind, operation in (("f32", "add"), ("f64", "add"), ("f16", "add.noftz"), ("bf16", "add.noftz")):
         flushes = kind == "f32" and space != "shared"  # the f32 adders of global memory know no subnormals
-        forms += _both(space, operation, kind, _sum(kind, flushes), inputs_for(kind, 2))
+        forms += _both(space, operation, kind, sum_of(kind, flushes), inputs_for(kind, 2))
     for kind in ("f16", "bf16"):
         both = f"{kind}x2"
-        forms += _both(space, "add.noftz", both, in_pairs(_sum(kind, False)), inputs_for(both, 2))
+        forms += _both(space, "add.noftz", both, in_pairs(sum_of(kind, False)), inputs_for(both, 2))
     return forms
 
 
@@ -123,6 +123,7 @@ def _qualified() -> list[Form]:
     """Scopes and orders change nothing here."""
     update = wrapped("u32", lambda old, b: old + b)
     names = ("atom.relaxed.gpu.global.add.u32", "atom.acq_rel.sys.global.add.u32", "atom.global.cta.add.u32")
+    names += ("atom.global.sys.add.u32", "atom.global.gpu.add.u32", "red.relaxed.gpu.global.add.u32")
     return [atomic_form(name, "u32", "global", update, mixtures("u32", "u32")) for name in names]
 
 

@@ -116,7 +116,7 @@ def _permutations() -> list[Form]:
     return forms
 
 
-def _table(a: int, b: int, c: int, table: int) -> int:
+def table_logic(a: int, b: int, c: int, table: int) -> int:
     return sum((table >> ((a >> i & 1) * 4 + (b >> i & 1) * 2 + (c >> i & 1)) & 1) << i for i in range(32))
 
 
@@ -126,7 +126,7 @@ def _lop3() -> list[Form]:
             "lop3.b32",
             "u32",
             ("u32", "u32", "u32"),
-            lambda a, b, c, t=table: _table(a, b, c, t),
+            lambda a, b, c, t=table: table_logic(a, b, c, t),
             operands=f"{{d}}, {{a}}, {{b}}, {{c}}, {table}",
             label=f"0x{table:02x}",
         )

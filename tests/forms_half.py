@@ -33,12 +33,11 @@ def _arithmetic(kind: str) -> list[Form]:
     suffixes = {"f16": ("", ".ftz", ".sat"), "bf16": ("",)}[kind]
     forms = []
     for name, (count, operation) in sums("rn").items():
-        rounding = ".rn" if name == "fma" or kind == "bf16" else ""
         relu = (".relu",) if name == "fma" else ()
-        for suffix in suffixes + relu:
-            forms += half_forms(
-                f"{name}{rounding}{suffix}", kind, count, rounded(kind, operation, "rn", suffix)
-            )
+        for rounding in (".rn",) if name == "fma" else ("", ".rn"):
+            for suffix in suffixes + relu:
+                expected = rounded(kind, operation, "rn", suffix)
+                forms += half_forms(f"{name}{rounding}{suffix}", kind, count, expected)
     return forms
 
 

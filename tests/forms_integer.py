@@ -135,7 +135,28 @@ def _saturating() -> list[Form]:
         form("add.sat.s32", "s32", two, lambda a, b: clamp(a + b, "s32")),
         form("sub.sat.s32", "s32", two, lambda a, b: clamp(a - b, "s32")),
         form("mad.hi.sat.s32", "s32", three, lambda a, b, c: clamp((a * b >> 32) + c, "s32")),
+        form(
+            "mad24.hi.sat.s32",
+            "s32",
+            three,
+            lambda a, b, c: clamp((low_24(a, "s32") * low_24(b, "s32") >> 16) + c, "s32"),
+        ),
     ]
+
+
+def _rectified() -> list[Form]:
+    """Extremes below 0 become 0. The front end writes the modifier behind the type, the manual before it."""
+    forms = []
+    for name, function in (("min", min), ("max", max)):
+
+        def positive(a: int, b: int, f: Callable[[int, int], int] = function) -> int:
+            return max(f(a, b), 0)
+
+        for kind, of_word in (("s32", positive), ("s16x2", halves(positive, True))):
+            held = "s32" if kind == "s32" else "u32"
+            for spelled in (f"{name}.relu.{kind}", f"{name}.{kind}.relu"):
+                forms.append(form(spelled, held, (held, held), of_word))
+    return forms
 
 
 def _pairs() -> list[Form]:
@@ -227,6 +248,7 @@ FORMS = [
     *(each for kind in ("s16", "s32", "s64") for each in _signed(kind)),
     *(each for kind in ("u32", "s32") for each in _24_bits(kind)),
     *_saturating(),
+    *_rectified(),
     *_pairs(),
     *_dots(),
     *_counts(),

@@ -60,10 +60,11 @@ class Form:
     """One instruction: its name, the kinds of its results and operands, and what it should give.
 
     `expected` takes one array per operand and returns one per result. `bound` (expected, got) -> bool
-    array replaces bit equality. `operands` overrides the text after the name: `{d}`, `{e}` results,
+    array replaces bit equality. `operands` overrides the text after the name: `{d}` to `{g}` results,
     `{a}`, `{b}`, `{c}` operands. `before` and `after` are instructions around it; `%x0` to `%x7`, `%y0` to
     `%y3` and `%q0` to `%q3` are 32-bit, 64-bit and predicate registers they may use, `%r4` is the thread's
-    number. `variables` go before the kernels.
+    number. `variables` go before the kernels. `scalars` are further parameters `s0`, `s1`: type, bits.
+    `target` is the least GPU that has the instruction.
     """
 
     name: str
@@ -71,13 +72,15 @@ class Form:
     sources: tuple[str, ...]
     expected: Callable[..., Any]
     inputs: tuple[Array, ...]
-    operands: str = ""
+    operands: str | None = None
     before: str = ""
     after: str = ""
     variables: str = ""
     label: str = ""
     bound: Callable[[Array, Array], Array] | None = None
     guarded: bool = True
+    scalars: tuple[tuple[str, int], ...] = ()
+    target: int = 90
 
     @property
     def id(self) -> str:
@@ -110,6 +113,11 @@ def _load(letter: str, kind: Kind, index: int) -> str:
     return address + f" ld.global.b{kind.bits} {name}, [%rd1];\n"
 
 
+def store_result(letter: str, kind: str, index: int) -> str:
+    """Return instructions that store a result's register where the result is read."""
+    return _store(letter, KINDS[kind], index)
+
+
 def _store(letter: str, kind: Kind, index: int) -> str:
     name = _name(letter, kind)
     address = f"ld.param.u64 %rd1, [out{index}];\n mul.wide.u32 %rd2, %r4, {kind.bits // 8};\n"
@@ -137,13 +145,16 @@ def _declarations(letters: str) -> str:
 def kernel_text(form: Form, entry: str, guarded: bool) -> str:
     """Return an entry that executes the instruction in every thread, or in those of `executing`."""
     sources = dict(zip("abc", (KINDS[kind] for kind in form.sources), strict=False))
-    results = dict(zip("de", (KINDS[kind] for kind in form.results), strict=False))
+    results = dict(zip("defg", (KINDS[kind] for kind in form.results), strict=False))
     parameters = [f".param .u64 out{i}" for i in range(len(results))]
     parameters += [f".param .u64 in{i}" for i in range(len(sources))]
+    parameters += [f".param .{kind} s{i}" for i, (kind, _) in enumerate(form.scalars)]
     names = {letter: _name(letter, kind) for letter, kind in {**sources, **results}.items()}
     listed = "|".join(f"{{{letter}}}" for letter in results)
-    operands = form.operands or ", ".join([listed, *(f"{{{letter}}}" for letter in sources)])
-    text = f".visible .entry {entry}({', '.join(parameters)})\n{{\n {_declarations('abcde')}"
+    operands = form.operands
+    if operands is None:
+        operands = ", ".join([listed, *(f"{{{letter}}}" for letter in sources)])
+    text = f".visible .entry {entry}({', '.join(parameters)})\n{{\n {_declarations('abcdefg')}"
     text += ".reg .b32 %r<8>, %x<8>;\n .reg .b64 %rd<4>, %y<4>;\n .reg .pred %q<4>, %guard;\n"
     text += " mov.u32 %r1, %ctaid.x;\n mov.u32 %r2, %ntid.x;\n mov.u32 %r3, %tid.x;\n"
     text += " mad.lo.s32 %r4, %r1, %r2, %r3;\n and.b32 %r6, %r4, 5;\n setp.ne.u32 %guard, %r6, 0;\n "
@@ -157,6 +168,23 @@ def kernel_text(form: Form, entry: str, guarded: bool) -> str:
 
 
 HEADER = ".version 8.4\n.target sm_90\n.address_size 64\n"
+
+
+def header(target: int) -> str:
+    """Return the first lines of a module for GPUs from `target` on."""
+    return HEADER if target <= 90 else HEADER.replace("8.4", "8.8").replace("sm_90", f"sm_{target}a")
+
+
+def module_text(form: Form) -> str:
+    """Return the PTX of both kernels: `whole`, and `some` if the instruction can be guarded."""
+    entries = ["whole", "some"] if form.guarded else ["whole"]
+    kernels = "".join(kernel_text(form, entry, entry == "some") for entry in entries)
+    return header(form.target) + form.variables + kernels
+
+
+def _scalar(kind: str, bits: int) -> Json:
+    size = int(kind[1:]) // 8
+    return {"scalar": f"u{8 * size}", "value": bits.to_bytes(size, "little").hex()}
 
 
 def _buffers(form: Form, folder: Path, count: int) -> list[Json]:
@@ -177,26 +205,33 @@ def _buffers(form: Form, folder: Path, count: int) -> list[Json]:
 
 def execute(form: Form, harness: Served, folder: Path, isa: str) -> Outcome:
     """Run `form` over its inputs with the handlers of `isa`; raise AssertionError with the fault's text."""
+    return _execute(form, harness, folder, {"sim": {"threads": 1, "isa": isa}})
+
+
+def execute_on_gpu(form: Form, harness: Served, folder: Path) -> Outcome:
+    """Run `form` over its inputs on the first GPU, whose driver takes PTX where it takes a cubin."""
+    (folder / "form.image").write_bytes(module_text(form).encode() + b"\0")
+    return _execute(form, harness, folder, {"device": "cuda:0"}, cubin_file="form.image")
+
+
+def _execute(form: Form, harness: Served, folder: Path, device: Json, **module_members: str) -> Outcome:
     count = len(form.inputs[0])
     assert count % BLOCK == 0
     assert all(len(array) == count for array in form.inputs)
-    entries = ["whole", "some"] if form.guarded else ["whole"]
-    text = HEADER + form.variables + "".join(kernel_text(form, entry, entry == "some") for entry in entries)
+    text = module_text(form)
     (folder / "form.ptx").write_text(text)
+    entries = ["whole", "some"] if form.guarded else ["whole"]
     sources: Sequence[Json] = [{"buffer": f"in{i}"} for i in range(len(form.inputs))]
+    scalars = [_scalar(kind, bits) for kind, bits in form.scalars]
     steps: list[Json] = [LOAD]
     for entry in entries:
         outputs = [{"buffer": f"{entry}{i}"} for i in range(len(form.results))]
-        steps.append(launch(entry, *outputs, *sources, grid=count // BLOCK, block=BLOCK))
+        steps.append(launch(entry, *outputs, *sources, *scalars, grid=count // BLOCK, block=BLOCK))
         steps += [{"do": "read", "buffer": o["buffer"], "file": f"n0-{o['buffer']}.bin"} for o in outputs]
-    module = {"name": "m", "file": "form.ptx", "ptx_file": "form.ptx"}
+    module: Json = {"name": "m", "file": "form.ptx", "ptx_file": "form.ptx", **module_members}
     module["entries"] = [{"name": entry} for entry in entries]
     asked = request(
-        *steps,
-        directory=str(folder),
-        sim={"threads": 1, "isa": isa},
-        modules=[module],
-        buffers=_buffers(form, folder, count),
+        *steps, directory=str(folder), modules=[module], buffers=_buffers(form, folder, count), **device
     )
     answer = harness.ask(asked)
     assert answer["status"] == "ok", f"{answer['fault']['message']}\n{text}"

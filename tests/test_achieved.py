@@ -36,3 +36,14 @@ def test_without_measured_peaks_there_are_rates_but_no_shares():
 )
 def test_without_declared_work_or_a_measured_time_there_is_nothing_to_say(work, latency):
     assert achieved(work, latency, MEASURED_PEAKS) is None
+
+
+def test_counted_bytes_have_a_rate_that_says_so():
+    done = achieved(Amount(bytes=12_000_000, bytes_counted=True), cold_latency(4_000.0), MEASURED_PEAKS)
+    assert done.bytes_counted
+    assert done.bytes_per_s == pytest.approx(3e12)
+
+
+def test_bytes_that_nobody_could_count_leave_the_rate_of_operations():
+    done = achieved(Amount(flops=2_000_000, bytes_counted=True), cold_latency(4_000.0), None)
+    assert done == Achieved(flops_per_s=pytest.approx(5e11))

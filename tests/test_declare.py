@@ -62,7 +62,8 @@ def test_bytes_can_be_left_to_be_counted_and_are_unknown_until_then() -> None:
     declared = declare(work=work(flops="2*n", bytes="touched"))
 
     assert declared.work.bytes_touched
-    assert declared.work_at(case(n=3)) == Amount(flops=6, bytes=None)
+    assert declared.work_at(case(n=3)) == Amount(flops=6, bytes=None, bytes_counted=True)
+    assert declared.work_at(case(n=3), 96) == Amount(flops=6, bytes=96, bytes_counted=True)
 
 
 def test_work_without_a_value_at_a_case_names_the_case() -> None:

@@ -16,3 +16,9 @@ def test_a_caret_stands_under_its_column_after_tabs():
     marked, caret = excerpt("\tx = y;", 1, column=6, context_lines=0)
 
     assert marked[caret.index("^")] == "y"
+
+
+def test_a_second_line_is_marked_in_the_same_piece():
+    shown = excerpt("a\nb\nc\nd\ne\nf", 4, context_lines=1, also=2)
+
+    assert shown == ["       1 | a", "  >    2 | b", "       3 | c", "  >    4 | d", "       5 | e"]

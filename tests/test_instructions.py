@@ -1,9 +1,7 @@
 """Every instruction form that computes, over the values at which such instructions go wrong.
 
 Each is executed by the handlers of both instruction sets, in all threads and in some, and compared with an
-oracle that shares nothing with them. An H200 gave the same bits for all these operands (NaNs of f64
-atomics aside; conversions of 8-bit floats were not compared), and stayed within the bounds of the
-approximate functions.
+oracle that shares nothing with them, and with what silicon answered (`golden_forms.py`).
 """
 
 from __future__ import annotations
@@ -11,33 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import forms_atomic
-import forms_bits
-import forms_compare
-import forms_convert
-import forms_float
-import forms_fp8
-import forms_half
-import forms_integer
-import forms_special
-import forms_warp
 import numpy as np
 import pytest
+from golden_forms import differences, read_all
 from harness_client import Served
+from instruction_forms import TABLES, agreement, expected_of
 from ptx_runner import KINDS, Array, Form, execute, executing
 
-FORMS = [
-    *forms_integer.FORMS,
-    *forms_bits.FORMS,
-    *forms_float.FORMS,
-    *forms_special.FORMS,
-    *forms_half.FORMS,
-    *forms_compare.FORMS,
-    *forms_convert.FORMS,
-    *forms_fp8.FORMS,
-    *forms_atomic.FORMS,
-    *forms_warp.FORMS,
-]
+FORMS = [form for table in TABLES.values() for form in table]
+KEPT = read_all()
 ISAS = ("x86-64", "x86-64-v3")
 
 
@@ -45,16 +25,6 @@ ISAS = ("x86-64", "x86-64-v3")
 def harness() -> Iterator[Served]:
     with Served("--nvrtc", "none") as served:
         yield served
-
-
-def expected_of(form: Form) -> list[Array]:
-    results = form.expected(*form.inputs)
-    if form.bound is not None:
-        return [results]
-    listed = results if isinstance(results, tuple) else (results,)
-    return [
-        np.asarray(each).view(KINDS[kind].unsigned) for each, kind in zip(listed, form.results, strict=True)
-    ]
 
 
 def describe(form: Form, expected: Array, got: Array, right: Array) -> str:
@@ -66,12 +36,6 @@ def describe(form: Form, expected: Array, got: Array, right: Array) -> str:
         wanted = expected[i] if form.bound else f"0x{int(expected[i]):0{digits}x}"
         lines.append(f"  [{i}] {operands}: expected {wanted}, got 0x{int(got[i]):0{digits}x}")
     return "\n".join(lines)
-
-
-def agreement(form: Form, kind: str, expected: Array, got: Array) -> Array:
-    if form.bound is None:
-        return expected == got
-    return form.bound(expected, got.view(KINDS[kind].dtype))
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.id)
@@ -89,3 +53,4 @@ def test_an_instruction_gives_what_its_oracle_says(form: Form, harness: Served, 
             for outcome in outcomes:
                 same = outcome.some[k] == kept
                 assert same.all(), "where some execute\n" + describe(form, kept, outcome.some[k], same)
+    assert differences(form, outcomes[0], KEPT) == []

@@ -25,14 +25,15 @@ def table_of(result: pytest.RunResult) -> list[str]:
 def test_the_table_shows_status_latency_with_its_kind_and_device(project):
     result = project.run()
 
-    result.assert_outcomes(passed=4)
-    title, chosen, kernel, first, second, third = table_of(result)
+    result.assert_outcomes(passed=5)
+    title, chosen, kernel, first, second, third, fourth = table_of(result)
     assert chosen == "auto: sim, no CUDA driver (libcuda.so.1)"
     assert re.search(r"CUDA kernels on sim \(.*h200.*\)", title)
     assert kernel == "test_scale.py::scale"
     assert re.fullmatch(r"  n51 +passed", first)
     assert re.fullmatch(r"  n4096 +passed +[\d.]+ [num]s modelled \(\w+\)", second)
     assert re.fullmatch(r"  fuzz +passed +10 drawn", third)
+    assert re.fullmatch(r"  sanitize +passed +5 cases, each in 3 orders", fourth)
 
 
 def test_the_table_is_shown_when_quiet_but_not_when_very_quiet(project):
@@ -54,7 +55,7 @@ def test_two_workers_print_the_same_table(project):
     alone = project.run()
     shared = project.run_alone("-n", "2")
 
-    shared.assert_outcomes(passed=8)
+    shared.assert_outcomes(passed=10)
     assert table_of(shared)[1:] == table_of(alone)[1:]
 
 
@@ -137,7 +138,7 @@ def test_the_reproduce_line_works_from_where_pytest_was_started(project, monkeyp
 def test_optimize_reports_the_run_and_keeps_the_checks(project):
     result = project.run_alone("--optimize")
 
-    result.assert_outcomes(passed=5)
+    result.assert_outcomes(passed=6)
     # Standard output of a subprocess is no terminal: no progress there.
     assert "attempt 1/" not in result.stdout.str()
     lines = table_of(result)

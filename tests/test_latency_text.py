@@ -5,7 +5,7 @@ from measured_latencies import batch_latency, cold_latency
 
 from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.evaluation import Latency, LatencyKind
-from pytest_cudaopt.latency_text import format_duration, format_latency, format_rate
+from pytest_cudaopt.latency_text import format_bytes, format_duration, format_latency, format_rate
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,15 @@ def test_durations_have_three_digits_and_a_sensible_unit(ns, text):
 )
 def test_rates_have_three_digits_and_a_sensible_unit(per_s, text):
     assert format_rate(per_s, "B") == text
+
+
+def test_amounts_are_written_as_rates_are():
+    assert format_bytes(8_388_608) == "8.39 MB"
+
+
+def test_a_rate_of_counted_bytes_says_so():
+    done = Achieved(bytes_per_s=3.46e12, copy_peak_share=0.8, bytes_counted=True)
+    assert format_latency(cold_latency(4_000.0), done).endswith("3.46 TB/s (counted) = 80 % of copy peak")
 
 
 def test_latency_never_goes_without_its_kind():

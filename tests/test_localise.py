@@ -55,16 +55,18 @@ def test_only_sim_tells_a_write_to_an_input_from_other_illegal_ones() -> None:
         replace(SEEN, kind=FindingKind.UNSUPPORTED_INSTRUCTION),
         replace(SEEN, kind=FindingKind.OUT_OF_MEMORY),
         replace(SEEN, kind=FindingKind.TIMEOUT),
+        replace(SEEN, kind=FindingKind.NO_PROGRESS),
     ],
-    ids=["no-place", "cannot-execute", "no-memory", "did-not-get-there"],
+    ids=["no-place", "cannot-execute", "no-memory", "did-not-get-there", "waits"],
 )
 def test_what_tells_nothing_about_the_fault_changes_nothing(seen: Finding) -> None:
     assert merged(GPU, seen) is GPU
 
 
-def test_an_endless_loop_is_found_by_the_budget_of_instructions() -> None:
+@pytest.mark.parametrize("kind", [FindingKind.TIMEOUT, FindingKind.NO_PROGRESS])
+def test_an_endless_loop_is_found_by_the_budget_of_instructions_or_by_who_waits(kind: FindingKind) -> None:
     endless = Finding(FindingKind.TIMEOUT, "no answer within 5 s")
-    found = merged(endless, replace(SEEN, kind=FindingKind.TIMEOUT))
+    found = merged(endless, replace(SEEN, kind=kind))
     assert (found.kind, found.line) == (FindingKind.TIMEOUT, 6)
 
 
@@ -106,9 +108,10 @@ def test_a_sim_that_cannot_be_asked_leaves_the_verdict_alone(
         (Finding(FindingKind.ILLEGAL_ADDRESS, "somewhere"), 400),
         (replace(SEEN, kind=FindingKind.UNSUPPORTED_INSTRUCTION), 400),
         (replace(SEEN, kind=FindingKind.TIMEOUT), 400),
+        (replace(SEEN, kind=FindingKind.NO_PROGRESS), 400),
         (SEEN, localise_module.MOST_BYTES + 1),
     ],
-    ids=["right", "no-place", "cannot-execute", "slow", "large"],
+    ids=["right", "no-place", "cannot-execute", "slow", "waits", "large"],
 )
 def test_no_fault_is_behind_a_wrong_result_where_sim_shows_none(
     seen: Finding | None, largest_bytes: int, sim: Device, monkeypatch: pytest.MonkeyPatch

@@ -116,7 +116,7 @@ def test_writing_to_an_input_is_a_fault(tmp_path: Path, sim: Device) -> None:
 
 
 def test_a_kernel_that_never_ends_exhausts_its_budget(tmp_path: Path, sim: Device) -> None:
-    loop = ("y[i] =", "for (volatile int j = 0; j >= 0;) {} y[i] =")
+    loop = ("y[i] =", "for (volatile unsigned j = 0; j < 4000000000u; j++) {} y[i] =")
     evaluation = judge(
         axpy(tmp_path, loop), sim, budget=Budget(block_instructions=10_000), stop_at_first=True
     )

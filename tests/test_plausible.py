@@ -11,6 +11,7 @@ from measured_latencies import H200, batch_latency, cold_latency
 
 from pytest_cudaopt import In, InOut, Out, case, f16, f32, i32, kernel, work
 from pytest_cudaopt.amounts import Work
+from pytest_cudaopt.answers import Limits
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import DeclarationError
 from pytest_cudaopt.evaluation import Latency, LatencyKind
@@ -39,8 +40,16 @@ def declare_add(folder: Path, declared: Work, dtype: Any = f32, y: Any = None) -
     return add
 
 
-def said(kernel: Kernel, latency: Latency, which: Any = LARGE, source: str = OTHER) -> str | None:
-    return implausible(kernel, source, which, latency, H200)
+def said(
+    kernel: Kernel,
+    latency: Latency,
+    which: Any = LARGE,
+    source: str = OTHER,
+    limits: Limits = H200,
+    touched_bytes: int | None = None,
+) -> str | None:
+    beaten = implausible(kernel, source, which, kernel.work_at(which, touched_bytes), latency, limits)
+    return None if beaten is None else beaten.sentence
 
 
 def test_a_latency_below_what_memory_allows_is_implausible(tmp_path: Path) -> None:
@@ -142,23 +151,52 @@ def test_neither_a_modelled_time_nor_an_unknown_gpu_is_judged(tmp_path: Path) ->
     assert H200.gpu is not None
     silent = replace(H200.gpu, sm_clock_mhz=0.0, memory_clock_mhz=0.0)
     for limits in (replace(H200, gpu=None), replace(H200, gpu=silent)):
-        assert implausible(add, OTHER, LARGE, cold_latency(1.0), limits) is None
+        assert said(add, cold_latency(1.0), limits=limits) is None
 
 
 def test_a_candidate_that_beats_physics_has_a_finding(tmp_path: Path) -> None:
     add = declare_add(tmp_path, work(bytes="8 * n"))
     candidate = add.candidate(OTHER, Path("other.cu"))
-    finding = judge(add, candidate, LARGE, cold_latency(1_000.0), H200)
+    declared = add.work_at(LARGE)
+    finding = judge(add, candidate, LARGE, declared, cold_latency(1_000.0), H200)
     assert finding is not None
     assert finding.kind is FindingKind.IMPLAUSIBLE
     assert finding.message.startswith("1.000 us (cold) is less than the ")
-    assert judge(add, candidate, LARGE, cold_latency(200_000.0), H200) is None
+    assert judge(add, candidate, LARGE, declared, cold_latency(200_000.0), H200) is None
 
 
 def test_a_kernel_that_beats_its_own_declaration_blames_the_declaration(tmp_path: Path) -> None:
     add = declare_add(tmp_path, work(bytes="800 * n"))
     with pytest.raises(DeclarationError) as caught:
-        judge(add, add.start(), LARGE, cold_latency(200_000.0), H200)
+        judge(add, add.start(), LARGE, add.work_at(LARGE), cold_latency(200_000.0), H200)
     assert caught.value.what == f"work= of kernel 'add' at {LARGE}"
     assert "200.000 us (cold) is less than the" in (caught.value.got or "")
     assert caught.value.at == add.location
+
+
+def test_counted_bytes_bound_a_time_as_declared_ones_do(tmp_path: Path) -> None:
+    add = declare_add(tmp_path, work(bytes="touched"))
+    counted = 8 * (1 << 26)
+    least_ns = (counted - L2_BYTES) / DRAM_BYTES_PER_NS
+    assert said(add, cold_latency(0.99 * least_ns), touched_bytes=counted) is None
+    sentence = said(add, cold_latency(0.97 * least_ns), touched_bytes=counted)
+    assert sentence is not None
+    assert "of the 536870912 counted bytes at 4.81 TB/s of DRAM" in sentence
+
+
+@pytest.mark.parametrize("source", [SOURCE, OTHER], ids=["the kernel itself", "a candidate"])
+def test_whoever_beats_counted_bytes_did_not_touch_them_when_timed(tmp_path: Path, source: str) -> None:
+    add = declare_add(tmp_path, work(bytes="touched"))
+    candidate = add.candidate(source, Path("other.cu"))
+    counted = add.work_at(LARGE, 8 * (1 << 26))
+    finding = judge(add, candidate, LARGE, counted, cold_latency(1_000.0), H200)
+    assert finding is not None
+    assert finding.kind is FindingKind.IMPLAUSIBLE
+    assert finding.message.endswith("they touched less than the launch that was checked")
+
+
+def test_a_declaration_is_at_fault_for_operations_beside_counted_bytes(tmp_path: Path) -> None:
+    add = declare_add(tmp_path, work(bytes="touched", flops="100000 * n"))
+    counted = add.work_at(LARGE, 8 * (1 << 26))
+    with pytest.raises(DeclarationError, match="work= of kernel 'add'"):
+        judge(add, add.start(), LARGE, counted, cold_latency(200_000.0), H200)

@@ -311,6 +311,38 @@ def test_an_answer_after_which_the_process_ends_says_so() -> None:
     assert not Answer.from_json(answer(status="fault", fault=fault)).ending
 
 
+RACE = {"kind": "race", "message": "a race", "line": 4, "times": 3, "other": {"access": "write", "line": 9}}
+
+
+def test_findings_are_read_with_the_launch_that_showed_them() -> None:
+    step = {"do": "launch", "findings": [RACE], "touched_bytes": 64}
+    read = Answer.from_json(answer(steps=[step])).step("launch")
+    assert [(one.kind, one.line, one.times) for one in read.findings] == [(FindingKind.RACE, 4, 3)]
+    assert read.findings[0].other is not None
+    assert (read.findings[0].other.access, read.findings[0].other.line) == ("write", 9)
+    assert read.touched_bytes == 64
+
+
+def test_findings_before_a_fault_are_read_with_it() -> None:
+    fault = {"kind": "trap", "message": "trapped", "findings": [RACE]}
+    read = Answer.from_json(answer(status="fault", fault=fault))
+    assert [one.kind for one in read.findings] == [FindingKind.RACE]
+    assert Answer.from_json(answer()).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("findings", "words"),
+    [
+        (3, r"answer\.steps\[0\]\.findings: expected a list, got 3"),
+        ([{"kind": "race"}], r"answer\.steps\[0\]\.findings\[0\]: expected a fault with a known kind"),
+        ([{**RACE, "other": 3}], r"answer\.steps\[0\]\.findings\[0\]"),
+    ],
+)
+def test_findings_that_are_none_are_refused(findings: object, words: str) -> None:
+    with pytest.raises(HarnessError, match=words):
+        Answer.from_json(answer(steps=[{"do": "launch", "findings": findings}]))
+
+
 def test_a_fault_is_read_with_its_step_and_diagnostics() -> None:
     fault = {
         "kind": "compile_error",

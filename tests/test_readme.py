@@ -80,6 +80,19 @@ def test_the_shown_failure_is_what_that_edit_gives(pytester: pytest.Pytester, ex
         assert masked(line) in printed
 
 
+def test_the_shown_race_is_what_that_edit_gives(pytester: pytest.Pytester, examples: Path) -> None:
+    source = examples / "softmax.cu"
+    lines = source.read_text().splitlines(keepends=True)
+    assert lines[16].startswith("    __syncthreads();  // nobody may refill")
+    source.write_text("".join(lines[:16] + lines[17:]))
+    result = pytester.runpytest_subprocess("example_kernels", "-k", "softmax and (check or sanitize)")
+    outcomes = result.parseoutcomes()
+    assert (outcomes["passed"], outcomes["failed"]) == (6, 1)
+    printed = [masked(line) for line in result.outlines]
+    for line in blocks("text")[2].splitlines():
+        assert masked(line) in printed
+
+
 @pytest.mark.parametrize("command", re.findall(r"^\| `cudaopt (\w+)", README, re.MULTILINE))
 def test_every_command_it_names_has_help(pytester: pytest.Pytester, command: str) -> None:
     result = pytester.run(Path(sys.executable).with_name("cudaopt"), command, "--help")

@@ -70,8 +70,8 @@ def test_a_timed_launch_that_was_wrong_is_said_to_be_one():
 
 def test_an_impossible_time_is_a_finding_with_its_numbers():
     finding = Finding(FindingKind.IMPLAUSIBLE, "0.500 us (cold) is less than the 2.000 us that ... take")
-    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FINDING, finding=finding)
-    failure = described(evaluation(Status.FINDING, outcomes=(outcome,), finding=finding))
+    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FINDING, findings=(finding,))
+    failure = described(evaluation(Status.FINDING, outcomes=(outcome,), findings=(finding,)))
 
     assert failure.headline.startswith("implausible: 0.500 us (cold) is less than the 2.000 us")
     assert failure.kind is FailureClass.FINDING
@@ -86,8 +86,8 @@ def test_passed_cases_are_not_shown():
 
 def test_a_fault_shows_the_access_the_thread_and_the_line():
     finding = out_of_bounds()
-    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FAULT, finding=finding)
-    failure = described(evaluation(Status.FAULT, outcomes=(outcome,), finding=finding))
+    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FAULT, findings=(finding,))
+    failure = described(evaluation(Status.FAULT, outcomes=(outcome,), findings=(finding,)))
 
     assert failure.text.splitlines() == [
         "FAULT: illegal_address: read outside of 'x'",
@@ -107,7 +107,7 @@ def test_a_fault_shows_the_access_the_thread_and_the_line():
 def test_what_a_faults_message_says_is_not_said_again():
     message = "reads x[51] but 'x' has 51 elements, block (0,0,0), thread (51,0,0)"
     finding = replace(out_of_bounds(), message=message)
-    text = described(evaluation(Status.FAULT, finding=finding)).text
+    text = described(evaluation(Status.FAULT, findings=(finding,))).text
 
     assert text.count("x[51]") == 1
     assert text.count("thread (") == 1
@@ -117,7 +117,7 @@ def test_what_a_faults_message_says_is_not_said_again():
 def test_a_fault_in_a_header_has_no_excerpt_of_the_kernel():
     finding = out_of_bounds()
     elsewhere = replace(finding, file="cuda_fp16.hpp")
-    failure = described(evaluation(Status.FAULT, finding=elsewhere))
+    failure = described(evaluation(Status.FAULT, findings=(elsewhere,)))
 
     assert "at        cuda_fp16.hpp:4" in failure.text
     assert "2.0f" not in failure.text

@@ -159,3 +159,10 @@ def test_a_damaged_guard_is_a_fault() -> None:
 )
 def test_what_the_machine_lacks_is_no_verdict(kind: FindingKind, expected: Ending) -> None:
     assert ending(answer(fault=Finding(kind, "made up"))) is expected
+
+
+def test_findings_are_told_and_are_a_no() -> None:
+    race = Finding(FindingKind.RACE, "a race", file="scale.cu", line=4)
+    found = answer(StepAnswer("launch", findings=(race,)))
+    assert ending(found) is Ending.FAULT
+    assert lines(found)[1:] == ["  fault     race: a race", "  at        scale.cu:4"]

@@ -87,6 +87,7 @@ def test_command_line_wins_over_environment_over_ini():
         ("relative_error", "0.5", 0.005),
         ("fuzz_examples", "0", 0),
         ("fuzz_seed", "7", 7),
+        ("sanitize_elements", "0", 0),
     ],
 )
 def test_values_are_read(field, text, value):
@@ -114,6 +115,7 @@ def test_values_are_read(field, text, value):
         ("relative_error", "small", "a percentage of at least 0"),
         ("fuzz_examples", "-1", "a whole number of at least 0"),
         ("fuzz_seed", "-1", "a whole number, or random"),
+        ("sanitize_elements", "small", "a whole number of at least 0"),
     ],
 )
 def test_wrong_values_say_what_was_expected(field, text, expected):
@@ -200,3 +202,13 @@ def test_a_percentage_is_read_with_or_without_its_sign(given, fraction):
 def test_what_is_no_percentage_is_refused(given):
     with pytest.raises(SettingsError, match="a percentage of at least 0"):
         resolve({"allow_slower": given}, {}, {})
+
+
+def test_a_sanitized_kernel_is_reproduced_with_what_its_cases_depend_on():
+    settings = resolve({"sanitize_elements": "9", "fuzz_seed": "3", "fuzz_examples": "5"}, {}, {})
+
+    assert settings.differing_flags(sanitizing=True) == [
+        "--cudaopt-fuzz-seed=3",
+        "--cudaopt-sanitize-elements=9",
+    ]
+    assert settings.differing_flags() == []

@@ -21,7 +21,9 @@ from pytest_cudaopt.evaluation import (
 )
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.report import Failure, FailureClass
+from pytest_cudaopt.sanitized import Sanitized
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json
+from pytest_cudaopt.waivers import Waived, waive
 
 
 def passed(*, latency=None):
@@ -80,8 +82,8 @@ def test_a_measured_latency_comes_with_both_modes_doubts_and_what_it_achieves():
 
 def test_an_impossible_time_is_a_finding():
     finding = Finding(FindingKind.IMPLAUSIBLE, "0.500 us (cold) is less than the 2.000 us that ... take")
-    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FINDING, finding=finding)
-    judged = evaluation_json(evaluation(Status.FINDING, outcomes=(outcome,), finding=finding))
+    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FINDING, findings=(finding,))
+    judged = evaluation_json(evaluation(Status.FINDING, outcomes=(outcome,), findings=(finding,)))
 
     assert (judged["accepted"], judged["status"]) == (False, "finding")
     assert [one["kind"] for one in judged["findings"]] == ["implausible"]
@@ -123,8 +125,8 @@ def test_a_compile_error_is_a_finding_per_error():
 
 def test_a_fault_is_one_finding_with_its_place():
     finding = out_of_bounds()
-    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FAULT, finding=finding)
-    judged = evaluation_json(evaluation(Status.FAULT, outcomes=(outcome,), finding=finding))
+    outcome = CaseOutcome(case(n=51), "n51", CaseStatus.FAULT, findings=(finding,))
+    judged = evaluation_json(evaluation(Status.FAULT, outcomes=(outcome,), findings=(finding,)))
 
     assert len(judged["findings"]) == 1
     assert judged["findings"][0]["kind"] == "illegal_address"
@@ -160,3 +162,50 @@ def test_both_answers_have_the_same_required_keys():
 
     assert required <= set(failure_json(failure, Status.NOT_JUDGED))
     assert required <= set(evaluation_json(evaluation(Status.ACCEPTED)))
+
+
+RACE = Finding(FindingKind.RACE, "a race", file="scale.cu", line=4)
+UNWRITTEN = Finding(FindingKind.UNINITIALIZED_READ, "nobody wrote it", file="scale.cu", line=3)
+
+
+def sanitized(**known) -> CaseOutcome:
+    return replace(passed(), sanitized=Sanitized(("forward", "reverse"), **known))
+
+
+def test_every_finding_of_a_case_is_listed_with_it():
+    seen = (RACE, UNWRITTEN)
+    outcome = replace(sanitized(findings=seen), status=CaseStatus.FINDING, findings=seen)
+    judged = evaluation_json(evaluation(Status.FINDING, outcomes=(outcome,), findings=seen))
+
+    assert [(one["kind"], one["case"]) for one in judged["findings"]] == [
+        ("race", "n51"),
+        ("uninitialized_read", "n51"),
+    ]
+    assert not any("races" in proved for proved in judged["certificate"]["proved"])
+
+
+def test_what_is_waived_is_listed_apart_with_its_reason():
+    waived = Waived(RACE, waive("race", at="scale.cu:4", reason="same value"))
+    judged = evaluation_json(evaluation(Status.ACCEPTED, outcomes=(sanitized(waived=(waived,)),)))
+
+    assert judged["findings"] == []
+    (one,) = judged["waived"]
+    assert (one["kind"], one["line"], one["at"], one["reason"]) == ("race", 4, "scale.cu:4", "same value")
+    assert any("but what is waived at n51" in proved for proved in judged["certificate"]["proved"])
+
+
+def test_cases_that_were_not_sanitized_are_named():
+    left = replace(passed(), case_id="n64", sanitized=Sanitized(skipped="sim cannot execute it"))
+    judged = evaluation_json(evaluation(Status.ACCEPTED, outcomes=(sanitized(), left)))
+
+    assert any(
+        one.startswith("races, ") and one.endswith(" at n64") for one in judged["certificate"]["not_checked"]
+    )
+    assert judged["cases"][1]["sanitized"]["skipped"] == "sim cannot execute it"
+    assert judged["cases"][0]["sanitized"]["orders"] == ["forward", "reverse"]
+
+
+def test_nothing_is_proved_of_races_where_nobody_looked():
+    judged = evaluation_json(evaluation(Status.ACCEPTED, outcomes=(passed(),)))
+
+    assert any(one.startswith("races, ") for one in judged["certificate"]["not_checked"])

@@ -102,4 +102,10 @@ void Counters::add(const Counters& other) {
   max_block_instructions = std::max(max_block_instructions, other.max_block_instructions);
 }
 
+ShadowValues Device::read_shadow(const std::string& buffer, const std::string&) {
+  throw Fault(FaultKind::invalid_request, "the step \"read_shadow\" of buffer '" + buffer +
+                                              "' expects sim, got " + description() +
+                                              ": a GPU does not say what it rounded");
+}
+
 }  // namespace cudaopt

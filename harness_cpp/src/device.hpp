@@ -120,6 +120,8 @@ struct Diagnostic {
   std::string severity, text;
 };
 
+struct Finding;
+
 struct FaultDetail {
   FaultKind kind = FaultKind::launch_error;
   std::string message;
@@ -134,6 +136,7 @@ struct FaultDetail {
   std::optional<Dim3> block, thread;  // indices, not extents
   std::vector<Diagnostic> diagnostics;
   bool ends_process = false;  // the device cannot be used any more by this process
+  std::shared_ptr<const std::vector<Finding>> findings;  // of the launch it ended, if any
 };
 
 class Fault : public std::runtime_error {
@@ -192,11 +195,27 @@ struct Finding {
   std::uint64_t times = 1;  // at this line, on this array
 };
 
+// The instruction at which the relative error grows most, where digits are lost to cancellation.
+struct RoundingLoss {
+  double mean_growth = 0;  // over its executions
+  double growth = 0;       // of the worst one, as all that follows; 1: no digit is left
+  double value = 0, shadow = 0;
+  FaultDetail where;  // source lines, instruction, block, thread
+};
+
 struct LaunchReport {
   std::optional<Counters> counters;            // sim only, as all that follows
   std::vector<Finding> findings;               // by place in the source; of launches with checks
   std::optional<std::uint64_t> touched_bytes;  // whole sectors
   std::string printed;                         // by printf
+  std::optional<RoundingLoss> rounding;        // none: no more than formats lose anyway
+};
+
+// What the elements of a buffer would be in float64.
+struct ShadowValues {
+  enum State : std::uint8_t { none, exact, reseeded, undecided };
+  std::vector<double> values;
+  std::vector<std::uint8_t> states;
 };
 
 enum class SamplingMode { automatic, cold, batch };
@@ -329,6 +348,9 @@ class Device {
   virtual void poison(const std::string& buffer,
                       const std::optional<std::vector<std::uint8_t>>&) = 0;
   [[nodiscard]] virtual bool guards_intact(const std::string& buffer) = 0;
+  // After launches with `checks.rounding`; `dtype` is that of the elements. Only sim has it.
+  [[nodiscard]] virtual ShadowValues read_shadow(const std::string& buffer,
+                                                 const std::string& dtype);
   virtual LaunchReport launch(const LaunchSpec& spec) = 0;
   virtual Measurement measure(const LaunchSpec& spec, const MeasureSpec& how) = 0;
   virtual InterleavedTiming interleave(const InterleaveSpec& spec) = 0;

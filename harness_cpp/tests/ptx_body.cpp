@@ -78,7 +78,8 @@ TEST("inline assembly may define the same label in every scope") {
 
 TEST("an indexed branch has its labels in order") {
   const Module module = kernel(
-      ".reg .b32 %r<1>; A: ret; ts: .branchtargets B, A, B; @%r0 brx.idx.uni %r0, ts; B: ret;");
+      ".reg .b32 %r<1>; .reg .pred %q<1>; A: ret; ts: .branchtargets B, A, B;"
+      "@%q0 brx.idx.uni %r0, ts; B: ret;");
   const Instruction& branch = module.functions[0].instructions[1];
   CHECK_EQUAL(2u, branch.operands.size());
   const std::int32_t targets[] = {2, 0, 2};
@@ -110,6 +111,11 @@ TEST("instructions carry text, guard and the location before them") {
   CHECK(instructions[1].guard_negated);
   CHECK(!instructions[2].guard_negated);
   CHECK_EQUAL(7u, module.locations.at(instructions[1].location).line);
+}
+
+TEST("only a predicate can guard an instruction") {
+  CHECK_THROWS(ParseError, kernel(".reg .b32 %r<2>;\n@%r1 exit;"));
+  CHECK_THROWS(ParseError, kernel("@%undeclared exit;"));
 }
 
 TEST("shared and local variables belong to the function") {

@@ -131,11 +131,14 @@ TEST("a barrier's reduction counts and combines the predicates of the block") {
   CHECK_WORDS(Words(75, 3040), kernel.read("y"));
 }
 
-TEST("warps that wait for a barrier nobody completes end as a timeout") {
+TEST("warps that wait for a barrier nobody completes make no progress") {
   Kernel kernel(0, ".loc 1 5 1\nbar.sync 1, 128;");
   const FaultDetail fault = kernel.fault(64);
-  CHECK(FaultKind::timeout == fault.kind);
+  CHECK(FaultKind::no_progress == fault.kind);
   CHECK_EQUAL(5, fault.at->line);
+  CHECK_EQUAL(std::string("kernel 'k' makes no progress: 64 threads wait at barrier 1 (64 of 128 "
+                          "have arrived) at k.cu:5"),
+              fault.message);
 }
 
 TEST("a block has sixteen barriers") {

@@ -45,6 +45,13 @@ TEST("a register narrower than the instruction wants makes it unknown, not wrong
   CHECK_EQUAL(1u, kernel.notes.size());
 }
 
+TEST("operands nobody reads make a form unknown, not wrong") {
+  const Kernel kernel(0, "add.u32 %r1, %t, 1, %t;");
+  CHECK_EQUAL(1u, kernel.notes.size());
+  const Kernel known(0, "prefetch.global.L2 [%rd1];\nsad.u32 %r1, %t, 1, %t;");
+  CHECK_EQUAL(0u, known.notes.size());
+}
+
 TEST("special registers have the values of their thread") {
   Kernel kernel(
       1,

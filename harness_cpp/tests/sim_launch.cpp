@@ -114,19 +114,20 @@ TEST("a trap names its line") {
 
 TEST("a failed assertion is a trap at its line, other calls are unknown") {
   const std::string declare =
-      ".extern .func __assertfail(.param .b64 a);\n.extern .func other(.param .b64 a);";
+      ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d,\n"
+      ".param .b64 e);\n.extern .func other(.param .b64 a);";
   const auto call = [](const std::string& function) {
     return "setp.ne.u32 %p1, %t, 9;\n@%p1 bra END;\n.loc 1 12 1\n{\n.param .b64 param0;\n"
            "st.param.b64 [param0+0], %rd1;\ncall.uni " +
-           function + ", (param0);\n}\nEND:\n";
+           function + ";\n}\nEND:\n";
   };
-  Kernel asserts(0, call("__assertfail"), declare);
+  Kernel asserts(0, call("__assertfail, (param0, param0, param0, param0, param0)"), declare);
   asserts.run(9);
   const FaultDetail fault = asserts.fault(32);
   CHECK(FaultKind::trap == fault.kind);
   CHECK_EQUAL(12, fault.at->line);
   CHECK_EQUAL(9u, fault.thread->x);
-  Kernel unknown(0, call("other"), declare);
+  Kernel unknown(0, call("other, (param0)"), declare);
   CHECK(FaultKind::unsupported_instruction == unknown.fault(32).kind);
 }
 

@@ -54,12 +54,18 @@ TEST("blocks of a cooperative launch may wait for each other") {
   }
 }
 
-TEST("blocks of a plain launch do not run side by side") {
-  SimOptions options = Kernel::one_thread();
-  options.block_instructions = 10000;
-  Kernel kernel = grid_sync(options);
-  kernel.buffer("y", Words(2)).buffer("z", Words(2)).buffer("count", Words(1));
-  CHECK(FaultKind::timeout == kernel.fault(1, 2).kind);
+TEST("blocks of a plain launch may wait for each other as far as they run at once") {
+  constexpr std::uint32_t kSharedBytes = 200000;  // one block per multiprocessor
+  Kernel kernel = grid_sync();
+  kernel.buffer("y", Words(133)).buffer("z", Words(133)).buffer("count", Words(1));
+  CHECK_EQUAL(132u, kernel.run(1, 132, kSharedBytes).blocks);
+  CHECK_EQUAL(1u, kernel.read("z")[131]);
+  Kernel larger = grid_sync();
+  larger.buffer("y", Words(133)).buffer("z", Words(133)).buffer("count", Words(1));
+  const FaultDetail fault = larger.fault(1, 133, kSharedBytes);
+  CHECK(FaultKind::no_progress == fault.kind);
+  CHECK(says(fault, "132 threads go round"));
+  CHECK(says(fault, "132 of 133 blocks run, as many as the GPU holds at once"));
 }
 
 TEST("a cooperative grid larger than the GPU holds is refused with the numbers") {
@@ -80,17 +86,20 @@ TEST("a fault of a cooperative block is reported with its block") {
   CHECK_EQUAL(3u, fault.block->x);
 }
 
-TEST("no latency is modelled where blocks may wait for each other") {
-  Kernel kernel = grid_sync();
-  kernel.buffer("y", Words(4)).buffer("z", Words(4)).buffer("count", Words(1));
-  try {
-    (void)kernel.device().measure(cooperative(kernel, 1, 4), {});
-  } catch (const Fault& fault) {
-    CHECK(FaultKind::unsupported_instruction == fault.detail().kind);
-    CHECK(says(fault.detail(), "run on cuda"));
-    return;
+TEST("no latency is modelled where blocks wait for each other") {
+  for (const bool asks : {true, false}) {
+    Kernel kernel = grid_sync();
+    kernel.buffer("y", Words(4)).buffer("z", Words(4)).buffer("count", Words(1));
+    LaunchSpec spec = cooperative(kernel, 1, 4);
+    spec.cooperative = asks;
+    try {
+      (void)kernel.device().measure(spec, {});
+      CHECK(false);
+    } catch (const Fault& fault) {
+      CHECK(FaultKind::unsupported_instruction == fault.detail().kind);
+      CHECK(says(fault.detail(), "run on cuda"));
+    }
   }
-  throw check::Failure("a latency");
 }
 
 TEST("a cooperative launch whose blocks do not wait is modelled as any other") {

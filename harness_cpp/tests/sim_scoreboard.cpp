@@ -90,3 +90,37 @@ TEST("scoreboard: stores to shared memory do not hold back loads from global mem
   CHECK_EQUAL(2u, issue(scoreboard, global, 100));
   CHECK_EQUAL(100u, issue(scoreboard, op(Kind::load, 2, -1), 100));
 }
+
+namespace {
+
+TimedOp copy(CopyStep step, std::uint16_t pending = 0) {
+  TimedOp timed = op(step == CopyStep::start ? Kind::load : Kind::compute, -1, -1);
+  timed.any_order = true;
+  timed.copy = step;
+  timed.pending_groups = pending;
+  return timed;
+}
+
+}  // namespace
+
+TEST("scoreboard: nothing waits for an asynchronous copy but a wait for its group") {
+  Scoreboard scoreboard(4);
+  issue(scoreboard, copy(CopyStep::start), 500);
+  issue(scoreboard, copy(CopyStep::commit), 1);
+  issue(scoreboard, copy(CopyStep::start), 900);
+  issue(scoreboard, copy(CopyStep::commit), 1);
+  CHECK_EQUAL(4u, issue(scoreboard, op(Kind::compute, 0, -1), 4));
+  issue(scoreboard, copy(CopyStep::wait_group, 1), 1);
+  CHECK_EQUAL(500u, issue(scoreboard, op(Kind::compute, 0, -1), 4));
+  issue(scoreboard, copy(CopyStep::wait_group, 0), 1);
+  CHECK_EQUAL(902u, issue(scoreboard, op(Kind::compute, 0, -1), 4));
+}
+
+TEST("scoreboard: a wait for all copies includes those of the open group") {
+  Scoreboard scoreboard(4);
+  issue(scoreboard, copy(CopyStep::start), 500);
+  issue(scoreboard, copy(CopyStep::wait_group, 0), 1);
+  CHECK_EQUAL(2u, issue(scoreboard, op(Kind::compute, 0, -1), 4));
+  issue(scoreboard, copy(CopyStep::wait_all), 1);
+  CHECK_EQUAL(500u, issue(scoreboard, op(Kind::compute, 0, -1), 4));
+}

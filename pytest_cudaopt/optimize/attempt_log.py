@@ -37,6 +37,11 @@ def _case(outcome: CaseOutcome) -> str:
         parts.append(str(outcome.launch))
     if outcome.latency is not None:
         parts += [format_latency(outcome.latency), *outcome.latency.notes]
-    if outcome.finding is not None:
-        parts.append(outcome.finding.message)
+    parts += [finding.message for finding in outcome.findings]
+    if outcome.sanitized is not None:
+        parts += [str(waived) for waived in outcome.sanitized.waived]
+        parts += [
+            *outcome.sanitized.notes,
+            *([outcome.sanitized.skipped] if outcome.sanitized.skipped else []),
+        ]
     return ", ".join(parts)

@@ -64,14 +64,16 @@ def evaluate(state: RunState, runtime: Runtime[Run]) -> RunState:
     if run.proposals[number].candidate is None:
         run.evaluations.append(_unproposed(run, run.proposals[number]))
         return {}
+    sanitizes = run.options.sanitize_elements > 0
     plan = Plan(
-        stages=(Stage.COMPILE, Stage.CHECK, Stage.MEASURE),
+        stages=(Stage.COMPILE, Stage.CHECK, *([Stage.SANITIZE] if sanitizes else []), Stage.MEASURE),
         cases=run.kernel.cases,
         seed=run.options.seed,
         budget=run_budget.of(run),
         warmup=run.options.warmup,
         samples=run.options.samples,
         relative_error=run.options.relative_error,
+        sanitize_elements=run.options.sanitize_elements,
         # What the start does at every case is worth knowing; a candidate needs one failure to be out.
         stop_at_first=state["attempt"] > 0,
     )

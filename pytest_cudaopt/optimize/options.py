@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_cudaopt.evaluation import SANITIZE_ELEMENTS
 from pytest_cudaopt.optimize.limits import Limits, next_time
 from pytest_cudaopt.optimize.search import Search
 
@@ -21,7 +22,8 @@ class OptimizeOptions:
     `search` and `bounds` say how wide a run looks and when it has had enough; None stands for the iterations
     alone. `record` is a file that gets every proposal of a model, `resume` the folder of a run to go on with.
     `allow_slower` is how much slower a measured case may get: 0.02 is 2 %. `timeout_s` bounds a request.
-    `warmup`, `samples` and `relative_error` say how a case is measured, as in a Plan.
+    `warmup`, `samples` and `relative_error` say how a case is measured, as in a Plan. Cases of at most
+    `sanitize_elements` are sanitized, none if it is 0.
     """
 
     max_iterations: int = 7
@@ -34,6 +36,7 @@ class OptimizeOptions:
     relative_error: float = 0.0
     accept: bool = False
     accept_modelled: bool = False
+    sanitize_elements: int = SANITIZE_ELEMENTS
     search: Search = field(default_factory=Search)
     bounds: Limits | None = None
     record: Path | None = None
@@ -58,6 +61,7 @@ def options_of(settings: Settings, root: Path) -> OptimizeOptions:
         relative_error=settings.relative_error,
         accept=settings.accept,
         accept_modelled=settings.accept_modelled,
+        sanitize_elements=settings.sanitize_elements,
         search=Search(*settings.search),
         bounds=Limits(
             settings.max_iterations,

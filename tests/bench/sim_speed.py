@@ -27,6 +27,7 @@ from pytest_cudaopt.protocol import (
     Argument,
     Buffer,
     BufferArgument,
+    Checks,
     Compile,
     Entry,
     Launch,
@@ -38,6 +39,7 @@ from pytest_cudaopt.protocol import (
 
 KERNELS = Path(__file__).parent / "kernels"
 REPEATS, LAUNCHES = 5, 8
+NOTHING = Checks()
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Workload:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     size: int = 512
+    checks: Checks = NOTHING
 
 
 WORKLOADS = (
@@ -88,7 +91,14 @@ class Ours:
         )
         size = ScalarArgument.of(i32, np.int32(workload.size))
         arguments: tuple[Argument, ...] = (*(BufferArgument(name) for name in "abc"), size, size, size)
-        launch = Launch("m", workload.entry, workload.grid, workload.block, arguments=arguments)
+        launch = Launch(
+            "m",
+            workload.entry,
+            workload.grid,
+            workload.block,
+            arguments=arguments,
+            checks=workload.checks,
+        )
         module = Module("m", file="sgemm.cu", ptx_file=str(self._ptx_file), entries=(Entry(workload.entry),))
         once, _ = self._time((module,), buffers, (Load("m"), launch))
         often, instructions = self._time((module,), buffers, (Load("m"), *[launch] * (1 + LAUNCHES)))

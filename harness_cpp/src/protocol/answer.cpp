@@ -100,6 +100,8 @@ void add_thread(Json& json, const std::optional<Dim3>& block, const std::optiona
   if (thread) json["thread"] = json_of(*thread);
 }
 
+void add_findings(Json& json, const std::vector<Finding>& findings);
+
 Json json_of(const FaultDetail& detail, const std::optional<std::size_t>& step) {
   Json json = {{"kind", cudaopt::name_of(detail.kind)}};
   if (step) json["step"] = *step;
@@ -114,6 +116,7 @@ Json json_of(const FaultDetail& detail, const std::optional<std::size_t>& step) 
   add_text(json, "space", detail.space);
   add_thread(json, detail.block, detail.thread);
   if (!detail.diagnostics.empty()) json["diagnostics"] = json_of(detail.diagnostics);
+  if (detail.findings != nullptr) add_findings(json, *detail.findings);
   return json;
 }
 
@@ -131,12 +134,35 @@ Json json_of(const Finding& finding) {
   return json;
 }
 
+// As text, because JSON has no infinity.
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", number);
+  return text;
+}
+
+Json json_of(const RoundingLoss& loss) {
+  Json json = {{"mean_growth", loss.mean_growth},
+               {"growth", loss.growth},
+               {"value", number_text(loss.value)},
+               {"shadow", number_text(loss.shadow)}};
+  add_place(json, loss.where.at, loss.where.inlined_from);
+  add_text(json, "instruction", loss.where.instruction);
+  add_thread(json, loss.where.block, loss.where.thread);
+  return json;
+}
+
+void add_findings(Json& json, const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) json["findings"].push_back(json_of(finding));
+}
+
 Json json_of(const LaunchReport& report) {
   Json json = {{"do", "launch"}};
   if (report.counters) json["counters"] = counters_json(*report.counters);
-  for (const Finding& finding : report.findings) json["findings"].push_back(json_of(finding));
+  add_findings(json, report.findings);
   if (report.touched_bytes) json["touched_bytes"] = *report.touched_bytes;
   add_text(json, "printed", report.printed);
+  if (report.rounding) json["rounding"] = json_of(*report.rounding);
   return json;
 }
 
@@ -170,6 +196,9 @@ struct StepToJson {
   }
   Json operator()(const ReadGuardsAnswer& answer) const {
     return {{"do", "read_guards"}, {"intact", answer.intact}};
+  }
+  Json operator()(const ReadShadowAnswer& answer) const {
+    return {{"do", "read_shadow"}, {"elements", answer.elements}};
   }
   Json operator()(const DigestAnswer& answer) const {
     return {{"do", "digest"}, {"sha256", answer.sha256}};

@@ -37,6 +37,9 @@ struct ReadAnswer {
 struct ReadGuardsAnswer {
   bool intact = false;
 };
+struct ReadShadowAnswer {
+  std::uint64_t elements = 0;
+};
 struct DigestAnswer {
   std::string sha256;
 };
@@ -55,8 +58,8 @@ struct LimitsAnswer {
 
 using StepAnswer =
     std::variant<CompileAnswer, LoadAnswer, FillAnswer, CopyAnswer, WriteAnswer, ResetAnswer,
-                 LaunchAnswer, ReadAnswer, ReadGuardsAnswer, DigestAnswer, CompareDigestAnswer,
-                 MeasureAnswer, InterleaveAnswer, LimitsAnswer>;
+                 LaunchAnswer, ReadAnswer, ReadGuardsAnswer, ReadShadowAnswer, DigestAnswer,
+                 CompareDigestAnswer, MeasureAnswer, InterleaveAnswer, LimitsAnswer>;
 
 struct FaultAnswer {
   std::optional<std::size_t> step;  // none: before the first one

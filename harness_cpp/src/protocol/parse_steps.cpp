@@ -31,6 +31,7 @@ class StepParser {
     launch,
     read,
     read_guards,
+    read_shadow,
     digest,
     compare_digest,
     measure,
@@ -39,9 +40,10 @@ class StepParser {
   };
 
   Step parse_kind() {
-    const auto kind = static_cast<Kind>(m_object.need("do").one_of(
-        {"compile", "load", "reload", "fill", "copy", "write", "reset", "launch", "read",
-         "read_guards", "digest", "compare_digest", "measure", "interleave", "limits"}));
+    const auto kind = static_cast<Kind>(
+        m_object.need("do").one_of({"compile", "load", "reload", "fill", "copy", "write", "reset",
+                                    "launch", "read", "read_guards", "read_shadow", "digest",
+                                    "compare_digest", "measure", "interleave", "limits"}));
     switch (kind) {
       case compile:
         return CompileStep{module()};
@@ -63,6 +65,8 @@ class StepParser {
         return read_step();
       case read_guards:
         return ReadGuardsStep{buffer("buffer").name};
+      case read_shadow:
+        return read_shadow_step();
       case digest:
         return DigestStep{buffer("buffer").name};
       case compare_digest:
@@ -99,6 +103,14 @@ class StepParser {
     ReadStep step{buffer("buffer").name, output_file(m_object.need("file"), m_request)};
     if (const auto asked = m_object.find("if_changed")) step.if_changed = asked->boolean();
     return step;
+  }
+
+  Step read_shadow_step() {
+    static const std::vector<std::string> kDtypes = {"f16", "bf16", "f32", "f64"};
+    const std::string name = buffer("buffer").name;
+    const std::string dtype = kDtypes[m_object.need("dtype").one_of(kDtypes)];
+    return ReadShadowStep{name, dtype, output_file(m_object.need("values_file"), m_request),
+                          output_file(m_object.need("states_file"), m_request)};
   }
 
   std::string sha256() {

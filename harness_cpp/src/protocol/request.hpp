@@ -96,6 +96,9 @@ struct ReadStep {
 struct ReadGuardsStep {
   std::string buffer;
 };
+struct ReadShadowStep {
+  std::string buffer, dtype, values_file, states_file;
+};
 struct DigestStep {
   std::string buffer;
 };
@@ -117,8 +120,8 @@ struct InterleaveStep {
 struct LimitsStep {};
 
 using Step = std::variant<CompileStep, LoadStep, FillStep, CopyStep, WriteStep, ResetStep,
-                          LaunchStep, ReadStep, ReadGuardsStep, DigestStep, CompareDigestStep,
-                          MeasureStep, InterleaveStep, LimitsStep>;
+                          LaunchStep, ReadStep, ReadGuardsStep, ReadShadowStep, DigestStep,
+                          CompareDigestStep, MeasureStep, InterleaveStep, LimitsStep>;
 
 struct Request {
   std::string id, nonce, directory, device;

@@ -24,6 +24,8 @@ std::optional<RegisterClass> register_class(std::string_view type) {
 void BodyParser::parse() {
   m_locations.start_function();
   m_lexer.expect('{', "before a function's body");
+  for (const Parameter& parameter : m_function.parameters) m_scopes.declare_symbol(parameter.name);
+  for (const Parameter& parameter : m_function.results) m_scopes.declare_symbol(parameter.name);
   while (true) {
     if (m_lexer.peek().kind == TokenKind::end) m_lexer.fail("'}' after a function's body");
     if (m_lexer.accept('}')) {

@@ -20,7 +20,8 @@ void OperandParser::parse_guard(Instruction& instruction) {
   instruction.guard_negated = m_lexer.accept('!');
   const Token name = m_lexer.peek();
   if (name.kind == TokenKind::word) instruction.guard = m_scopes.find(name.text).reg;
-  if (instruction.guard < 0) m_lexer.fail("a declared predicate after '@'");
+  if (instruction.guard < 0 || !m_scopes.is_predicate(instruction.guard))
+    m_lexer.fail("a declared predicate after '@'");
   m_lexer.next();
 }
 

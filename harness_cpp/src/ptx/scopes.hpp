@@ -34,6 +34,9 @@ class Scopes {
     const std::string* symbol = nullptr;  // a variable declared in the body, or neither
   };
   [[nodiscard]] Meaning find(std::string_view name);
+  [[nodiscard]] bool is_predicate(std::int32_t reg) const {
+    return m_function.registers[static_cast<std::size_t>(reg)].type == RegisterClass::predicate;
+  }
 
   // Labels may be used before they are defined: look them up when the body has ended.
   [[nodiscard]] bool define_label(std::string_view name, std::int32_t target);

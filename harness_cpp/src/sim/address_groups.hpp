@@ -13,6 +13,9 @@ namespace cudaopt::sim {
 
 class AddressGroups {
  public:
+  // Numbers patterns from `first` on.
+  explicit AddressGroups(std::uint32_t first) : m_patterns(first) {}
+
   void begin_block() { m_groups.clear(); }
 
   // Sets `memo` and `same_base` of the op for this load or store.
@@ -34,7 +37,7 @@ class AddressGroups {
   void forget(const ptx::Operand& operand);
 
   std::vector<Group> m_groups;
-  std::uint32_t m_patterns = 0;
+  std::uint32_t m_patterns;
 };
 
 }  // namespace cudaopt::sim

@@ -4,16 +4,23 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/machine.hpp"
 #include "sim/memory.hpp"
+#include "sim/pending_copies.hpp"
 #include "sim/program.hpp"
 
 namespace cudaopt::sim {
 
 class BlockTracer;
+class BlockWatch;
+class Frames;
+class LaunchShadow;
+class LaunchWatch;
 class ModuleImage;
+class PrintedText;
 
 enum class PatternKind : std::uint8_t {
   contiguous,
@@ -49,19 +56,35 @@ struct Barrier {
   bool everyone = true;          // bar.red: all predicates so far
 };
 
+// Where lanes of a block left the kernel.
+struct Leaving {
+  std::int32_t pc = -1;
+  std::uint32_t warp = 0;
+  int lane = 0;  // one of them
+};
+
 struct Block {
   Dim3 index;
   std::uint64_t linear = 0;
   std::uint8_t* shared = nullptr;
   std::uint32_t shared_bytes = 0;
   std::uint8_t* local = nullptr;  // of lane 0 of warp 0; one piece of `local_bytes` per thread
-  std::uint32_t local_bytes = 0;
+  std::uint32_t local_bytes = 0;  // frames of callees included
   AddressPattern* patterns = nullptr;
   std::array<Barrier, kBarriers> barriers{};
+  PendingCopies copies;  // only in launches with checks
   std::vector<Warp>* warps = nullptr;
+  std::vector<Leaving> left;       // one per pc
   std::uint64_t instructions = 0;  // warp instructions so far
+  std::uint64_t spun = 0;          // of these, by warps that only looked whether they may go on
   std::uint64_t inserted = 0;      // of the dispatches, those of ops that decode inserted
   BlockTracer* tracer = nullptr;   // only while measuring
+  BlockWatch* watch = nullptr;     // only in launches with checks
+  Frames* frames = nullptr;
+  // How often the worker executed each instruction, and what that summed up to before this turn.
+  const std::vector<std::uint64_t>* executed = nullptr;
+  std::uint64_t executed_before = 0;
+  std::string printed;
 };
 
 struct Launch {
@@ -77,7 +100,12 @@ struct Launch {
   std::optional<Dim3> cluster;
   std::uint64_t grid_workspace = 0;      // where a cooperative grid synchronises; 0: it may not
   std::uint64_t block_instructions = 0;  // budget
+  std::uint64_t resident_blocks = 0;     // as many have their turns side by side
+  Order order;
+  PrintedText* printed = nullptr;
   std::vector<std::uint8_t> parameters;
+  LaunchShadow* shadow = nullptr;  // of a program with one: sim/launch_shadow.hpp
+  LaunchWatch* watch = nullptr;    // only in launches with checks
 };
 
 // Allocations sit at multiples of the stride, so the nearest multiple names the allocation even for

@@ -1,5 +1,6 @@
 #include "sim/block_order.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,35 @@ void mark_read(const Operand& operand, std::vector<bool>& read) {
   for (const Operand& element : operand.elements) mark_read(element, read);
 }
 
+// The type is not always the last modifier: atom.global.v2.f32.add.
+bool of_floats(const Instruction& instruction) {
+  const auto& words = instruction.modifiers;
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    return word.substr(0, 2) == "bf" || word.substr(0, 2) == "f1" || word.substr(0, 2) == "f3" ||
+           word.substr(0, 2) == "f6";
+  });
+}
+
+// The operation's name if any order of it leaves the same memory, else "".
+std::string commuting_operation(const Instruction& instruction) {
+  static constexpr std::string_view kCommuting[] = {"add", "min", "max", "and", "or", "xor"};
+  const bool is_float = of_floats(instruction);
+  for (const std::string_view operation : kCommuting) {
+    if (!instruction.has(operation)) continue;
+    return is_float && operation == "add" ? "" : std::string(operation);
+  }
+  return "";
+}
+
+bool reads_what_others_write(const Instruction& instruction) {
+  const bool is_load = instruction.opcode == "ld" && leaves_the_block(instruction);
+  return is_load &&
+         (instruction.has("volatile") || instruction.has("relaxed") || instruction.has("acquire") ||
+          instruction.has("mmio") || instruction.has("cv"));
+}
+
+}  // namespace
+
 std::vector<bool> registers_read(const ptx::Function& function) {
   std::vector<bool> read(function.registers.size(), false);
   for (const Instruction& instruction : function.instructions) {
@@ -40,42 +70,25 @@ std::vector<bool> registers_read(const ptx::Function& function) {
 }
 
 bool result_is_used(const Instruction& atomic, const std::vector<bool>& read) {
+  if (atomic.operands.empty()) return false;
   const Operand& result = atomic.operands.front();
   if (result.kind == Operand::Kind::sink) return false;
   return result.kind != Operand::Kind::reg || read[static_cast<std::size_t>(result.reg)];
 }
 
-// The operation's name if any order of it leaves the same memory, else "".
-std::string commuting_operation(const Instruction& instruction) {
-  static constexpr std::string_view kCommuting[] = {"add", "min", "max", "and", "or", "xor"};
-  const std::string_view type = instruction.type();
-  const bool is_float = type.find('f') != std::string_view::npos;
-  for (const std::string_view operation : kCommuting) {
-    if (!instruction.has(operation)) continue;
-    return is_float && operation == "add" ? "" : std::string(operation);
-  }
-  return "";
-}
-
-bool reads_what_others_write(const Instruction& instruction) {
-  const bool is_load = instruction.opcode == "ld" && leaves_the_block(instruction);
-  return is_load && (instruction.has("volatile") || instruction.has("relaxed") ||
-                     instruction.has("acquire") || instruction.has("mmio"));
-}
-
-}  // namespace
-
-bool depends_on_block_order(const ptx::Function& function) {
-  std::vector<bool> read;
+bool depends_on_block_order(const std::vector<const ptx::Function*>& functions) {
   std::set<std::string> operations;
-  for (const Instruction& instruction : function.instructions) {
-    if (reads_what_others_write(instruction)) return true;
-    const bool is_atomic = instruction.opcode == "atom";
-    if ((!is_atomic && instruction.opcode != "red") || !leaves_the_block(instruction)) continue;
-    if (instruction.operands.empty()) continue;
-    if (read.empty()) read = registers_read(function);
-    if (is_atomic && result_is_used(instruction, read)) return true;
-    operations.insert(commuting_operation(instruction));
+  for (const ptx::Function* function : functions) {
+    std::vector<bool> read;
+    for (const Instruction& instruction : function->instructions) {
+      if (reads_what_others_write(instruction)) return true;
+      const bool is_atomic = instruction.opcode == "atom";
+      if ((!is_atomic && instruction.opcode != "red") || !leaves_the_block(instruction)) continue;
+      if (instruction.operands.empty()) continue;
+      if (read.empty()) read = registers_read(*function);
+      if (is_atomic && result_is_used(instruction, read)) return true;
+      operations.insert(commuting_operation(instruction));
+    }
   }
   return operations.count("") != 0 || operations.size() > 1;
 }

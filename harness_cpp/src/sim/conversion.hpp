@@ -10,14 +10,14 @@ namespace cudaopt::sim::CUDAOPT_ISA {
 struct Conversion {
   Type from = Type::none, to = Type::none;
   Rounding rounding = Rounding::none;
-  bool ftz = false, sat = false, relu = false;
+  bool ftz = false, sat = false, relu = false, satfinite = false;
   bool wide_source = false;  // the register has 64 bits, whatever the type
   int register_bits = 32;    // of the destination: integers are extended to it
 
   [[nodiscard]] std::int32_t packed() const {
     return static_cast<std::int32_t>(from) | static_cast<std::int32_t>(to) << 5 |
            static_cast<std::int32_t>(rounding) << 10 | ftz << 14 | sat << 15 | relu << 16 |
-           wide_source << 17 | register_bits << 18;
+           wide_source << 17 | satfinite << 18 | register_bits << 19;
   }
   static Conversion unpacked(std::int32_t aux) {
     Conversion conversion;
@@ -28,7 +28,8 @@ struct Conversion {
     conversion.sat = ((aux >> 15) & 1) != 0;
     conversion.relu = ((aux >> 16) & 1) != 0;
     conversion.wide_source = ((aux >> 17) & 1) != 0;
-    conversion.register_bits = aux >> 18;
+    conversion.satfinite = ((aux >> 18) & 1) != 0;
+    conversion.register_bits = aux >> 19;
     return conversion;
   }
 };

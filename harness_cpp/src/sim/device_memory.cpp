@@ -106,7 +106,9 @@ void DeviceMemory::create_alias(const BufferSpec& spec) {
 }
 
 std::uint64_t DeviceMemory::create_variable(const std::string& name, std::uint64_t bytes) {
-  return m_allocations[allocate(name, bytes, 0, 0, {})].base;
+  Allocation& variable = m_allocations[allocate(name, bytes, 0, 0, {})];
+  variable.has_contents = true;
+  return variable.base;
 }
 
 const DeviceMemory::Buffer& DeviceMemory::find(const std::string& buffer) const {
@@ -134,6 +136,7 @@ void DeviceMemory::write(const std::string& buffer, const std::vector<std::uint8
                                                 std::to_string(bytes.size()) + " to write");
   }
   if (!bytes.empty()) std::memcpy(host(found), bytes.data(), bytes.size());
+  m_allocations[found.allocation].has_contents = true;
 }
 
 std::vector<std::uint8_t> DeviceMemory::read(const std::string& buffer) const {
@@ -144,11 +147,14 @@ std::vector<std::uint8_t> DeviceMemory::read(const std::string& buffer) const {
 void DeviceMemory::fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) {
   const Buffer& found = find(buffer);
   fill_bytes(host(found), found.bytes, pattern, 0);
+  m_allocations[found.allocation].has_contents = true;
 }
 
 void DeviceMemory::poison(const std::string& buffer,
                           const std::optional<std::vector<std::uint8_t>>& pattern) {
-  Storage& storage = m_storage[find(buffer).allocation];
+  const std::size_t index = find(buffer).allocation;
+  m_allocations[index].has_contents = false;
+  Storage& storage = m_storage[index];
   if (pattern) storage.poison = *pattern;
   storage.fill_with_poison();
 }
@@ -169,6 +175,12 @@ bool DeviceMemory::guards_intact(const std::string& buffer) const {
 
 std::uint8_t* DeviceMemory::variable_bytes(std::uint64_t address) {
   return m_allocations[static_cast<std::size_t>(address / kGlobalStride)].host;
+}
+
+void DeviceMemory::count_as_written() {
+  for (Allocation& allocation : m_allocations) {
+    allocation.has_contents = allocation.has_contents || !allocation.read_only;
+  }
 }
 
 DeviceMemory::Snapshot DeviceMemory::snapshot() const {

@@ -32,6 +32,8 @@ class DeviceMemory {
   void poison(const std::string& buffer, const std::optional<std::vector<std::uint8_t>>& pattern);
   [[nodiscard]] bool guards_intact(const std::string& buffer) const;
   [[nodiscard]] std::uint8_t* variable_bytes(std::uint64_t address);
+  // A launch is over: whatever it may have written counts as contents from now on.
+  void count_as_written();
 
   // By address (see `allocation_of`); entry 0 is empty.
   [[nodiscard]] const std::vector<Allocation>& allocations() const { return m_allocations; }

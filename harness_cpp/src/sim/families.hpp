@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "sim/form.hpp"
-#include "sim/machine.hpp"
+#include "sim/ops.hpp"
 
 namespace cudaopt::sim::CUDAOPT_ISA {
 
@@ -20,5 +20,18 @@ std::optional<Binding> bind_selection(const Form& form);
 std::optional<Binding> bind_double(const Form& form);
 // Quotients, roots and transcendental functions of f32 and f64: ops_special.cpp
 std::optional<Binding> bind_special(const Form& form);
+// f32x2: ops_float_pairs.cpp
+std::optional<Binding> bind_float_pairs(const Form& form);
+// f32 with operands of f16 or bf16: ops_mixed_float.cpp
+std::optional<Binding> bind_mixed_float(const Form& form);
+// bmsk, szext, fns, lop3 with a predicate: ops_masks.cpp
+std::optional<Binding> bind_masks(const Form& form);
+// vadd4, vabsdiff2 and the other SIMD video instructions: ops_video.cpp
+std::optional<Binding> bind_video(const Form& form);
+// atom and red of .v2 and .v4: ops_atomic_vector.cpp
+std::optional<Binding> bind_atomic_vector(const ptx::Function& function, const Form& form,
+                                          const ptx::Instruction& instruction, Watch watch);
+// cvt.pack: ops_convert_pack.cpp
+std::optional<Binding> bind_pack_integers(const Form& form);
 
 }  // namespace cudaopt::sim::CUDAOPT_ISA

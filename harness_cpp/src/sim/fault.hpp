@@ -14,6 +14,10 @@ namespace cudaopt::sim {
 // Fills `detail` with the source lines and the text of `op`'s instruction.
 void add_source(const Program& program, const Op& op, FaultDetail& detail);
 
+// The same, and then the lines its function was called from. Returns all of them as text:
+// "f.cuh:3, inlined from f.cuh:9, called from k.cu:20", or "".
+std::string add_place(const Warp& warp, const Op& op, FaultDetail& detail);
+
 // "saxpy.cu:14", "gemm.cu:41, inlined from gemm.cu:88", or "" without line information.
 [[nodiscard]] std::string line_text(const FaultDetail& detail);
 

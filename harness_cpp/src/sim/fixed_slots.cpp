@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "sim/fault.hpp"
+#include "sim/frames.hpp"
 
 namespace cudaopt::sim {
 namespace {
@@ -43,6 +44,17 @@ void fill_parameter(Warp& warp, const ParameterSlot& slot) {
   std::uint64_t value = 0;
   std::memcpy(&value, warp.launch->parameters.data() + slot.from, slot.bytes);
   fill(warp, slot.offset, slot.width, extend(value, slot.extension));
+}
+
+void fill_local(Warp& warp, const LocalSlot& slot) {
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const std::uint32_t address = warp.frame->local_begin[lane] + slot.from;
+    if (slot.width == Slot::b64) {
+      lanes<std::uint64_t>(warp, slot.offset)[lane] = address;
+    } else {
+      lanes<std::uint32_t>(warp, slot.offset)[lane] = address;
+    }
+  }
 }
 
 bool changes_with_block(Special which) {
@@ -174,21 +186,32 @@ void fill_special(Warp& warp, const SpecialSlot& slot) {
 
 }  // namespace
 
-void fill_launch_slots(Warp& warp) {
-  const Program& program = *warp.launch->program;
-  for (const ConstantSlot& slot : program.constants) fill(warp, slot.offset, slot.width, slot.bits);
-  for (const ParameterSlot& slot : program.parameters) fill_parameter(warp, slot);
-  for (const std::int32_t index : program.true_predicates) warp.predicates[index] = kAllLanes;
-  for (const SpecialSlot& slot : program.specials) {
+void fill_launch_slots(Warp& warp, const FrameLayout& layout) {
+  for (const ConstantSlot& slot : layout.constants) fill(warp, slot.offset, slot.width, slot.bits);
+  for (const ParameterSlot& slot : layout.parameters) fill_parameter(warp, slot);
+  for (const std::int32_t index : layout.true_predicates) warp.predicates[index] = kAllLanes;
+  for (const SpecialSlot& slot : layout.specials) {
     if (!changes_with_block(slot.which)) fill_special(warp, slot);
   }
 }
 
-void fill_block_slots(Warp& warp) {
-  for (const SpecialSlot& slot : warp.launch->program->specials) {
+void fill_block_slots(Warp& warp, const FrameLayout& layout) {
+  for (const SpecialSlot& slot : layout.specials) {
     if (!changes_with_block(slot.which)) continue;
     fill(warp, slot.offset, slot.width, special_value(warp, slot.which, 0));
   }
+}
+
+void fill_frame_slots(Warp& warp, const FrameLayout& layout) {
+  if (layout.reads_unwritten) {
+    std::memset(warp.registers, 0, layout.written_register_bytes);
+    std::fill_n(warp.predicates, layout.written_predicates, 0u);
+  }
+  if (layout.parameter_words.bytes != 0) {
+    std::memset(warp.registers + layout.parameter_words.offset, 0,
+                std::size_t{layout.parameter_words.words()} * kLanes * 4);
+  }
+  for (const LocalSlot& slot : layout.locals) fill_local(warp, slot);
 }
 
 }  // namespace cudaopt::sim

@@ -7,7 +7,8 @@
 
 namespace cudaopt::sim::CUDAOPT_ISA {
 
-inline constexpr std::int32_t kFtz = 1, kSat = 2, kRelu = 4, kNanResult = 8, kXorSign = 16;
+inline constexpr std::int32_t kFtz = 1, kSat = 2, kRelu = 4, kNanResult = 8, kXorSign = 16,
+                              kAbs = 32;
 
 inline Flags float_flags(const Form& form) {
   Flags flags;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "sim/residents.hpp"
 #include "sim/worker.hpp"
 
 namespace cudaopt::sim {
@@ -65,8 +66,9 @@ void work(BlockQueue& queue, Worker& worker,
 
 Counters for_each_block(Launch& launch, RunSlice run_slice, unsigned threads, std::uint64_t count,
                         const std::function<void(Worker&, std::uint64_t)>& run) {
-  const std::uint64_t useful =
-      launch.program->ordered ? 1 : std::min<std::uint64_t>(threads, count);
+  const std::uint64_t useful = launch.program->ordered || launch.watch != nullptr
+                                   ? 1
+                                   : std::min<std::uint64_t>(threads, count);
   BlockQueue queue(count);
   std::vector<std::unique_ptr<Worker>> workers;
   for (std::uint64_t i = 0; i < useful; ++i) {
@@ -88,26 +90,10 @@ Counters for_each_block(Launch& launch, RunSlice run_slice, unsigned threads, st
   return total;
 }
 
-Counters run_resident(Launch& launch, RunSlice run_slice) {
-  std::vector<std::unique_ptr<Worker>> running;
-  for (std::uint64_t block = 0; block < launch.grid.count(); ++block) {
-    running.push_back(std::make_unique<Worker>(launch, run_slice));
-    running.back()->begin(block);
-  }
-  Counters total;
-  while (!running.empty()) {
-    for (std::unique_ptr<Worker>& worker : running) {
-      if (worker->advance()) continue;
-      worker->finish();
-      total.add(worker->take_counters());
-      worker.reset();
-    }
-    running.erase(std::remove(running.begin(), running.end(), nullptr), running.end());
-  }
-  return total;
-}
-
 Counters run_launch(Launch& launch, RunSlice run_slice, unsigned threads) {
+  if (launch.program->ordered || launch.order.kind != Order::Kind::forward) {
+    return Residents(launch, run_slice).run();
+  }
   return for_each_block(launch, run_slice, threads, launch.grid.count(),
                         [](Worker& worker, std::uint64_t block) { worker.run(block); });
 }

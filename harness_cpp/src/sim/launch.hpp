@@ -18,11 +18,8 @@ namespace cudaopt::sim {
 Counters for_each_block(Launch& launch, RunSlice run_slice, unsigned threads, std::uint64_t count,
                         const std::function<void(Worker&, std::uint64_t)>& run);
 
-// The same with all blocks side by side, so that they may wait for each other: on one thread, each
-// in its turn, every block with memory of its own. Throws the first Fault.
-[[nodiscard]] Counters run_resident(Launch& launch, RunSlice run_slice);
-
-// Throws the Fault of the lowest block that has one.
+// Throws the Fault of the lowest block that has one, or, of blocks that may wait for each other or
+// shall run in another order, the first. These run on one thread.
 [[nodiscard]] Counters run_launch(Launch& launch, RunSlice run_slice, unsigned threads);
 
 }  // namespace cudaopt::sim

@@ -44,6 +44,13 @@ std::string describe(const Argument& argument) {
   return "a scalar " + argument.dtype;
 }
 
+std::uint32_t blocks_per_multiprocessor(const LaunchSpec& spec, const Program& program,
+                                        const Resources& resources,
+                                        const model::DeviceTable& table) {
+  const std::uint64_t shared = std::uint64_t{program.static_shared_bytes} + spec.shared_bytes;
+  return model::occupancy(table, spec.block.count(), resources.registers, shared).blocks_per_sm;
+}
+
 }  // namespace
 
 void check_shape(const LaunchSpec& spec, const Program& program, const DeviceLimits& limits) {
@@ -53,9 +60,13 @@ void check_shape(const LaunchSpec& spec, const Program& program, const DeviceLim
 void check_cooperative(const LaunchSpec& spec, const Program& program, const Resources& resources,
                        const model::DeviceTable& table, const DeviceLimits& limits) {
   if (!spec.cooperative) return;
-  const std::uint64_t shared = std::uint64_t{program.static_shared_bytes} + spec.shared_bytes;
-  const Occupancy fits = model::occupancy(table, spec.block.count(), resources.registers, shared);
-  check_resident(spec, fits.blocks_per_sm, limits);
+  check_resident(spec, blocks_per_multiprocessor(spec, program, resources, table), limits);
+}
+
+std::uint64_t resident_blocks(const LaunchSpec& spec, const Program& program,
+                              const Resources& resources, const model::DeviceTable& table) {
+  const std::uint64_t each = blocks_per_multiprocessor(spec, program, resources, table);
+  return std::max<std::uint64_t>(1, each * table.multiprocessors);
 }
 
 std::vector<std::uint8_t> parameter_block(const LaunchSpec& spec, const Program& program,

@@ -18,6 +18,11 @@ void check_shape(const LaunchSpec& spec, const Program& program, const DeviceLim
 void check_cooperative(const LaunchSpec& spec, const Program& program, const Resources& resources,
                        const model::DeviceTable& table, const DeviceLimits& limits);
 
+// How many blocks of the launch `table`'s GPU runs at once, at least 1.
+[[nodiscard]] std::uint64_t resident_blocks(const LaunchSpec& spec, const Program& program,
+                                            const Resources& resources,
+                                            const model::DeviceTable& table);
+
 // The bytes the kernel finds in its parameter memory. Throws Fault invalid_launch naming the
 // parameter whose argument does not fit.
 [[nodiscard]] std::vector<std::uint8_t> parameter_block(const LaunchSpec& spec,

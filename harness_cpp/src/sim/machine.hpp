@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "device.hpp"
 #include "ptx/module.hpp"
@@ -25,6 +26,9 @@ using Handler = std::int32_t (*)(Warp& warp, const Op& op, std::uint32_t mask);
 // bits are zero after every write and readers may rely on it.
 enum class Slot : std::uint8_t { none, b32, b64, predicate };
 
+// The bytes of a struct in which a handler of many operands keeps what it wants to know.
+using FormBytes = std::array<std::uint8_t, 24>;
+
 // What an ops file answers for an instruction it executes. Operands are counted flattened: vectors
 // spread to their elements, an address counts as one source (its base register).
 struct Binding {
@@ -34,6 +38,12 @@ struct Binding {
   Pipe pipe = Pipe::integer;
   std::uint16_t latency = 4;  // cycles from issue to result, for the scoreboard
   std::int32_t aux = 0;       // copied to Op::aux: whatever the handler wants to know
+  // Instructions with more operands than an Op holds, or several addresses: all operands in the
+  // order written, instead of `dst` and `src`; of these the first `wide_results` are written, and
+  // `none` is not looked at. Op::aux becomes the index of their Program::wide_operands.
+  std::vector<Slot> wide;
+  std::uint32_t wide_results = 0;
+  FormBytes form{};
 };
 
 struct Op {
@@ -62,18 +72,33 @@ struct Op {
 
 enum class WarpState : std::uint8_t { running, at_barrier, exited };
 
+struct Block;
+struct Frame;
+struct Launch;
+
+// What the lanes of a split wait for, beside their turn.
+enum class Wait : std::uint8_t {
+  none,
+  members,     // at a warp-wide instruction, for lanes it names
+  whole_warp,  // at one that all lanes of a warp execute, for the others
+  barrier,     // at a barrier, for the other lanes of the warp
+};
+
 // Lanes of a warp that left the others at a branch: where they go on, and where they wait.
 struct Split {
   std::int32_t pc = 0;
   std::uint32_t mask = 0;
   std::int32_t reconverge = -1;
+  Wait wait = Wait::none;
+  Frame* frame = nullptr;      // of the call they are in
+  Frame* returning = nullptr;  // they wait for this call to return: it ends with the split
 };
 
 // Every split halves a set of lanes, and waits for a join of a larger one: 31 of each at most.
-inline constexpr int kMaxSplits = 64;
+// Calls add one per frame.
+inline constexpr std::size_t kMaxSplits = 64;
 
-struct Block;
-struct Launch;
+struct WarpShadow;
 
 struct Warp {
   std::uint8_t* registers = nullptr;    // 64-byte aligned; b32 slots of 128 bytes, b64 slots of 256
@@ -84,19 +109,22 @@ struct Warp {
   std::int32_t reconverge = -1;
   WarpState state = WarpState::running;
   std::uint32_t index = 0;  // in the block
+  Frame* frame = nullptr;   // whose registers these are
   std::int32_t split_count = 0;
-  Split splits[kMaxSplits];  // a stack
-  std::uint32_t parked = 0;  // lanes that wait at a barrier for other lanes of this warp
-  std::int32_t parked_pc = -1;
-  std::int32_t barrier = -1;  // the one waited at
+  std::vector<Split> splits = std::vector<Split>(kMaxSplits);  // a stack
+  std::uint32_t parked = 0;    // lanes of the splits that wait for more than their turn
+  std::uint32_t let_past = 0;  // lanes that went on where they should have met parked ones
+  std::int32_t barrier = -1;   // the one waited at
   std::int32_t barrier_pc = -1;
   // `lane_mask_bits` expanded to all-ones / zero words, cached because masks repeat.
   alignas(64) std::uint32_t lane_mask[kLanes];
   std::uint32_t lane_mask_bits = 0;
-  std::uint32_t carry = 0;  // CC.CF of add.cc, subc, madc …: one bit per lane
+  std::uint32_t carry = 0;         // CC.CF of add.cc, subc, madc …: one bit per lane
+  std::uint64_t instructions = 0;  // before this turn
   Block* block = nullptr;
   Launch* launch = nullptr;
   Counters* counters = nullptr;
+  WarpShadow* shadow = nullptr;  // of a program with one: sim/shadow.hpp
 };
 
 // Always inlined: these are compiled into the baseline and the x86-64-v3 handlers alike, and a copy

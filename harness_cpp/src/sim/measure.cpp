@@ -33,22 +33,34 @@ std::vector<model::ArrayFootprint> footprints(const Launch& launch) {
   return arrays;
 }
 
+// Blocks run one at a time here, and only some of them.
+[[noreturn]] void refuse_waiting(const Launch& launch, const Fault& fault) {
+  throw Fault(FaultKind::unsupported_instruction,
+              "sim models no latency of '" + launch.program->function->name +
+                  "', whose blocks wait for each other: run on cuda (" + fault.what() + ")");
+}
+
 }  // namespace
 
 Measurement measure_launch(Launch& launch, RunSlice run_slice, const model::DeviceTable& table,
                            model::LaunchShape shape, unsigned threads) {
   shape.arrays = footprints(launch);
   const model::TraceSettings settings = model::trace_settings(table, shape);
-  const TimedCode code = timed_code(*launch.program->function, launch.program->code);
+  const TimedCode code = timed_code(*launch.program);
   const auto warps = static_cast<std::uint32_t>((launch.block.count() + kLanes - 1) / kLanes);
   const std::vector<std::uint64_t> sample = sampled_blocks(launch.grid.count(), warps);
   std::vector<model::BlockTrace> traces(sample.size());
-  for_each_block(launch, run_slice, threads, sample.size(),
-                 [&](Worker& worker, std::uint64_t index) {
-                   BlockTracer tracer(code, settings, warps);
-                   worker.run(sample[index], &tracer);
-                   traces[index] = tracer.finish(worker.take_counters());
-                 });
+  const auto trace = [&](Worker& worker, std::uint64_t index) {
+    BlockTracer tracer(code, settings, warps);
+    worker.run(sample[index], &tracer);
+    traces[index] = tracer.finish(worker.take_counters());
+  };
+  try {
+    for_each_block(launch, run_slice, threads, sample.size(), trace);
+  } catch (const Fault& fault) {
+    if (fault.detail().kind != FaultKind::no_progress) throw;
+    refuse_waiting(launch, fault);
+  }
   return model::model_latency(table, shape, traces);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/block.hpp"
+#include "sim/frames.hpp"
 #include "sim/module_image.hpp"
 
 namespace cudaopt::sim {
@@ -158,11 +159,14 @@ std::uint8_t* resolve_shared(const LaneAccess& access) {
                              &access.warp.launch->program->shared_variables});
 }
 
+// Callees reach their callers' arrays through pointers, so all frames up to this one are in bounds.
+// The names are the kernel's own, whose frame is the lowest.
 std::uint8_t* resolve_local(const LaneAccess& access) {
-  const Block& block = *access.warp.block;
-  const std::uint64_t thread = access.warp.index * kLanes + static_cast<std::uint64_t>(access.lane);
-  return resolve_in(access, {"local", block.local + thread * block.local_bytes, block.local_bytes,
-                             &access.warp.launch->program->local_variables});
+  const Frame& frame = *access.warp.frame;
+  const bool in_kernel = frame.caller == nullptr;
+  return resolve_in(access, {"local", local_memory(access.warp, access.lane),
+                             frame.local_end[static_cast<std::size_t>(access.lane)],
+                             in_kernel ? &access.warp.launch->program->local_variables : nullptr});
 }
 
 [[noreturn]] void fail_read_only(const LaneAccess& access, const char* space) {
@@ -216,6 +220,12 @@ Space space_of_generic(std::uint64_t address) {
     default:
       return Space::global;
   }
+}
+
+std::uint8_t* local_memory(const Warp& warp, int lane) {
+  const Block& block = *warp.block;
+  const std::uint64_t thread = warp.index * kLanes + static_cast<std::uint64_t>(lane);
+  return block.local + thread * block.local_bytes;
 }
 
 std::uint8_t* resolve(Warp& warp, const Op& op, Space space, std::uint64_t address,

@@ -17,12 +17,17 @@ inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1}
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 32;
 inline constexpr std::uint64_t kConstantWindow = std::uint64_t{3} << 32;
 inline constexpr std::uint64_t kParamWindow = std::uint64_t{4} << 32;
+inline constexpr std::uint64_t kFunctionWindow = std::uint64_t{5} << 32;  // no memory
+
+// Memory nobody has written yet: as floats, NaN; as indices, out of every range.
+inline constexpr int kUnwritten = 0xff;
 
 struct Allocation {
   std::uint64_t base = 0;  // device address of byte 0 the kernel may touch
   std::uint64_t bytes = 0;
   std::uint8_t* host = nullptr;  // of `base`
   bool read_only = false;
+  bool has_contents = false;  // given some, or written by an earlier launch
   std::uint32_t element_bytes = 1;
   std::string name;
 };
@@ -31,6 +36,9 @@ struct Allocation {
 [[nodiscard]] ptx::Space space_of_generic(std::uint64_t address);
 
 enum class AccessKind : std::uint8_t { load, store, atomic };
+
+// Host address of the first byte of one thread's local memory.
+[[nodiscard]] std::uint8_t* local_memory(const Warp& warp, int lane);
 
 // Host address of `bytes` bytes at `address` for one lane, or a Fault naming array, element and
 // lane. `space` none means generic: the window decides. `address` is the full effective address.

@@ -45,13 +45,13 @@ bool read_modifiers(const Instruction& instruction, MemoryForm& form) {
     const std::string_view modifier = instruction.modifiers[i];
     if (modifier == "global") {
       form.space = Space::global;
-    } else if (modifier == "shared" || modifier == "shared::cta") {
+    } else if (modifier == "shared" || modifier == "shared::cta" || modifier == "shared::cluster") {
       form.space = Space::shared;
     } else if (modifier == "local") {
       form.space = Space::local;
     } else if (modifier == "const") {
       form.space = Space::constant;
-    } else if (modifier == "param" || modifier == "param::entry") {
+    } else if (modifier == "param" || modifier == "param::entry" || modifier == "param::func") {
       form.space = Space::param;
     } else if (modifier == "v2" || modifier == "v4") {
       form.elements = modifier == "v2" ? 2 : 4;
@@ -90,7 +90,8 @@ std::optional<Extension> extension(ElementType element, RegisterClass to) {
   return std::nullopt;
 }
 
-bool read_address(const ptx::Function& function, const Operand& address, MemoryForm& form) {
+bool read_address(const ptx::Function& function, const Operand& address, bool is_load,
+                  MemoryForm& form) {
   if (address.kind != Operand::Kind::address || address.elements.size() != 1) return false;
   const Operand& base = address.elements[0];
   if (base.kind == Operand::Kind::reg) {
@@ -101,9 +102,10 @@ bool read_address(const ptx::Function& function, const Operand& address, MemoryF
   form.wide_address = form.space != Space::shared;
   if (form.space == Space::param && base.kind == Operand::Kind::symbol) {
     for (const ptx::Parameter& parameter : function.parameters) {
-      form.parameter_by_name |= function.entry && parameter.name == base.name;
+      form.parameter_by_name |= function.entry && is_load && parameter.name == base.name;
     }
-    return form.parameter_by_name;
+    form.parameter_words = !form.parameter_by_name;
+    return true;
   }
   return base.kind == Operand::Kind::symbol || base.kind == Operand::Kind::immediate;
 }
@@ -121,8 +123,11 @@ std::optional<MemoryForm> memory_form(const ptx::Function& function,
   const auto element = element_type(instruction.type());
   MemoryForm form;
   if (!element || !read_modifiers(instruction, form)) return std::nullopt;
-  if (!read_address(function, address, form)) return std::nullopt;
+  if (!read_address(function, address, !is_store, form)) return std::nullopt;
+  // An entry's parameters are read; only a callee's are written.
+  if (is_store && form.parameter_by_name) return std::nullopt;
   form.element_bytes = element->bytes;
+  form.order = memory_order(instruction);
   const bool is_vector = value.kind == Operand::Kind::vector;
   if ((is_vector ? value.elements.size() : 1) != form.elements) return std::nullopt;
   const auto type = value_class(function, value);

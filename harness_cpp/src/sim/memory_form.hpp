@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ptx/module.hpp"
+#include "sim/memory_order.hpp"
 #include "sim/program.hpp"
 
 namespace cudaopt::sim {
@@ -16,6 +17,8 @@ struct MemoryForm {
   Extension extension = Extension::none;
   bool wide_address = true;        // the base register has 64 bits
   bool parameter_by_name = false;  // ld.param of an entry's parameter: known at launch
+  MemoryOrder order;
+  bool parameter_words = false;  // of a call: among the registers
 };
 
 // nullopt: a form this device does not know (cache-hint operands, cluster memory, v8, ...).
@@ -24,13 +27,14 @@ struct MemoryForm {
 
 // Op::aux of memory instructions.
 [[nodiscard]] static inline std::int32_t memory_aux(const MemoryForm& form) {
-  return static_cast<std::int32_t>(form.extension) | static_cast<std::int32_t>(form.space) << 8;
+  return static_cast<std::int32_t>(form.extension) | static_cast<std::int32_t>(form.space) << 8 |
+         shape_bits({form.order, form.element_bytes, form.elements, true});
 }
 [[nodiscard]] static inline Extension extension_of(const Op& op) {
   return static_cast<Extension>(op.aux & 0xff);
 }
 [[nodiscard]] static inline ptx::Space space_of(const Op& op) {
-  return static_cast<ptx::Space>(op.aux >> 8);
+  return static_cast<ptx::Space>(op.aux >> 8 & 0xff);
 }
 
 }  // namespace cudaopt::sim

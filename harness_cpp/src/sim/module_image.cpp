@@ -48,10 +48,9 @@ void ModuleImage::initialise(const ptx::Variable& variable, std::uint8_t* to) co
   }
 }
 
-// Functions have no address here: calls through tables are not executed.
 std::uint64_t ModuleImage::value_of(const ptx::SymbolReference& reference) const {
   const auto found = m_addresses.find(reference.symbol);
-  if (found == m_addresses.end()) return 0;
+  if (found == m_addresses.end()) return address_of(reference.symbol).value_or(0);
   const bool is_constant = found->second < kGlobalStride;
   const std::uint64_t window = reference.generic && is_constant ? kConstantWindow : 0;
   return found->second + window + static_cast<std::uint64_t>(reference.addend);
@@ -59,8 +58,15 @@ std::uint64_t ModuleImage::value_of(const ptx::SymbolReference& reference) const
 
 std::optional<std::uint64_t> ModuleImage::address_of(const std::string& variable) const {
   const auto found = m_addresses.find(variable);
-  if (found == m_addresses.end()) return std::nullopt;
-  return found->second;
+  if (found != m_addresses.end()) return found->second;
+  const ptx::Function* function = m_module.find(variable);
+  if (function == nullptr) return std::nullopt;
+  return address_of(*function);
+}
+
+std::uint64_t ModuleImage::address_of(const ptx::Function& function) const {
+  const auto index = static_cast<std::uint64_t>(&function - m_module.functions.data());
+  return kFunctionWindow + 16 * (index + 1);
 }
 
 }  // namespace cudaopt::sim

@@ -22,8 +22,9 @@ class ModuleImage {
 
   [[nodiscard]] const ptx::Module& module() const { return m_module; }
   [[nodiscard]] const std::string& user_file() const { return m_user_file; }
-  // Within its own space: a device address, or an offset in constant memory.
+  // Within its own space: a device address, an offset in constant memory, or a function's address.
   [[nodiscard]] std::optional<std::uint64_t> address_of(const std::string& variable) const;
+  [[nodiscard]] std::uint64_t address_of(const ptx::Function& function) const;
   [[nodiscard]] std::vector<std::uint8_t>& constant_bytes() { return m_constants; }
   [[nodiscard]] const std::vector<NamedRange>& constants() const { return m_constant_ranges; }
 

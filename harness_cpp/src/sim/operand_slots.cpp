@@ -72,13 +72,13 @@ std::optional<Special> special_named(std::string_view name) {
 }  // namespace
 
 OperandSlots::OperandSlots(const ptx::Function& function, const ptx::SlotAssignment& assignment,
-                           Program& program)
-    : m_function(function), m_assignment(assignment), m_program(program) {
-  program.register_bytes =
+                           FrameLayout& frame)
+    : m_function(function), m_assignment(assignment), m_frame(frame) {
+  frame.register_bytes =
       static_cast<std::uint32_t>(assignment.slots32 * kBytes32 + assignment.slots64 * kBytes64);
-  program.predicates = static_cast<std::uint32_t>(assignment.predicates);
-  program.written_register_bytes = program.register_bytes;
-  program.written_predicates = program.predicates;
+  frame.predicates = static_cast<std::uint32_t>(assignment.predicates);
+  frame.written_register_bytes = frame.register_bytes;
+  frame.written_predicates = frame.predicates;
 }
 
 std::optional<std::int32_t> OperandSlots::register_slot(std::int32_t reg, Slot width) const {
@@ -95,9 +95,9 @@ std::int32_t OperandSlots::predicate(std::int32_t reg) const {
 }
 
 std::int32_t OperandSlots::allocate(Slot width) {
-  if (width == Slot::predicate) return static_cast<std::int32_t>(m_program.predicates++);
-  const auto offset = static_cast<std::int32_t>(m_program.register_bytes);
-  m_program.register_bytes += static_cast<std::uint32_t>(width == Slot::b64 ? kBytes64 : kBytes32);
+  if (width == Slot::predicate) return static_cast<std::int32_t>(m_frame.predicates++);
+  const auto offset = static_cast<std::int32_t>(m_frame.register_bytes);
+  m_frame.register_bytes += static_cast<std::uint32_t>(width == Slot::b64 ? kBytes64 : kBytes32);
   return offset;
 }
 
@@ -107,7 +107,7 @@ std::int32_t OperandSlots::constant(std::uint64_t bits, Slot width) {
   const auto [found, added] = m_constants.try_emplace({width, bits}, 0);
   if (added) {
     found->second = allocate(width);
-    m_program.constants.push_back({found->second, width, bits});
+    m_frame.constants.push_back({found->second, width, bits});
   }
   return found->second;
 }
@@ -116,7 +116,7 @@ std::int32_t OperandSlots::constant_predicate(bool value) {
   const auto [found, added] = m_constant_predicates.try_emplace(value, 0);
   if (added) {
     found->second = allocate(Slot::predicate);
-    if (value) m_program.true_predicates.push_back(found->second);
+    if (value) m_frame.true_predicates.push_back(found->second);
   }
   return found->second;
 }
@@ -127,13 +127,13 @@ std::optional<std::int32_t> OperandSlots::special(std::string_view name, Slot wi
   const auto [found, added] = m_specials.try_emplace({width, *which}, 0);
   if (added) {
     found->second = allocate(width);
-    m_program.specials.push_back({found->second, width, *which});
+    m_frame.specials.push_back({found->second, width, *which});
   }
   return found->second;
 }
 
 std::int32_t OperandSlots::parameter(const ParameterSlot& wanted) {
-  for (const ParameterSlot& known : m_program.parameters) {
+  for (const ParameterSlot& known : m_frame.parameters) {
     if (known.from == wanted.from && known.bytes == wanted.bytes && known.width == wanted.width &&
         known.extension == wanted.extension) {
       return known.offset;
@@ -141,8 +141,24 @@ std::int32_t OperandSlots::parameter(const ParameterSlot& wanted) {
   }
   ParameterSlot slot = wanted;
   slot.offset = allocate(wanted.width);
-  m_program.parameters.push_back(slot);
+  m_frame.parameters.push_back(slot);
   return slot.offset;
+}
+
+std::int32_t OperandSlots::local(const NamedRange& variable, std::int64_t offset, Slot width) {
+  const auto from =
+      static_cast<std::uint32_t>(variable.offset + static_cast<std::uint64_t>(offset));
+  for (const LocalSlot& known : m_frame.locals) {
+    if (known.from == from && known.width == width) return known.offset;
+  }
+  m_frame.locals.push_back({allocate(width), width, from});
+  return m_frame.locals.back().offset;
+}
+
+std::int32_t OperandSlots::words(std::uint32_t count) {
+  const auto offset = static_cast<std::int32_t>(m_frame.register_bytes);
+  m_frame.register_bytes += count * static_cast<std::uint32_t>(kBytes32);
+  return offset;
 }
 
 std::int32_t OperandSlots::sink(Slot width) {

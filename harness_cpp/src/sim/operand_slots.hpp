@@ -17,9 +17,9 @@ namespace cudaopt::sim {
 
 class OperandSlots {
  public:
-  // Fills `program` with what the slots need: sizes, constants, special registers, parameters.
+  // Fills `frame` with what the slots need: sizes, constants, special registers, parameters.
   OperandSlots(const ptx::Function& function, const ptx::SlotAssignment& assignment,
-               Program& program);
+               FrameLayout& frame);
 
   // nullopt: the register is not as wide as the instruction wants it.
   [[nodiscard]] std::optional<std::int32_t> register_slot(std::int32_t reg, Slot width) const;
@@ -28,6 +28,10 @@ class OperandSlots {
   // nullopt: a special register this device does not have.
   [[nodiscard]] std::optional<std::int32_t> special(std::string_view name, Slot width);
   [[nodiscard]] std::int32_t parameter(const ParameterSlot& wanted);
+  // The address of a local variable plus bytes.
+  [[nodiscard]] std::int32_t local(const NamedRange& variable, std::int64_t offset, Slot width);
+  // A row of `count` words of 32 bits.
+  [[nodiscard]] std::int32_t words(std::uint32_t count);
   // Somewhere to write what nobody reads.
   [[nodiscard]] std::int32_t sink(Slot width);
 
@@ -37,7 +41,7 @@ class OperandSlots {
 
   const ptx::Function& m_function;
   const ptx::SlotAssignment& m_assignment;
-  Program& m_program;
+  FrameLayout& m_frame;
   std::map<std::pair<Slot, std::uint64_t>, std::int32_t> m_constants;
   std::map<std::pair<Slot, Special>, std::int32_t> m_specials;
   std::map<Slot, std::int32_t> m_sinks;

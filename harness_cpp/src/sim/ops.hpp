@@ -41,14 +41,35 @@ using RunSlice = std::uint32_t (*)(Warp& warp, const Op* code, std::uint32_t lim
       const ptx::Function&, const ptx::Instruction&); /* ops_move.cpp: mov, cvta, packing */       \
   std::optional<Binding> bind_memory(const ptx::Function&, const ptx::Instruction&,                \
                                      Watch); /* ops_memory.cpp: ld, st, ldu, prefetch */           \
+  std::optional<Binding> bind_parameter_words(                                                     \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_parameter.cpp: ld.param, st.param of calls */               \
   std::optional<Binding> bind_atomic(const ptx::Function&, const ptx::Instruction&,                \
                                      Watch); /* ops_atomic.cpp: atom, red, fences */               \
   std::optional<Binding> bind_warp(                                                                \
       const ptx::Function&,                                                                        \
       const ptx::Instruction&); /* ops_warp.cpp: shfl, vote, match, redux, activemask, bar.warp */ \
+  std::optional<Binding> bind_clock(                                                               \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_clock.cpp: clocks, alloca and the local stack */            \
   std::optional<Binding> bind_control(                                                             \
       const ptx::Function&,                                                                        \
       const ptx::Instruction&); /* ops_control.cpp: bra, ret, exit, bar, trap */                   \
+  std::optional<Binding> bind_hint(                                                                \
+      const ptx::Function&,                                                                        \
+      const ptx::Instruction&); /* ops_hints.cpp: pmevent, setmaxnreg, griddepcontrol */           \
+  std::optional<Binding> bind_matrix(const ptx::Function&,                                         \
+                                     const ptx::Instruction&); /* ops_matrix.cpp: mma, wmma.mma */ \
+  std::optional<Binding> bind_tile(const ptx::Function&, const ptx::Instruction&,                  \
+                                   Watch); /* ops_tile.cpp: wmma.load, wmma.store */               \
+  std::optional<Binding> bind_fragment(const ptx::Function&, const ptx::Instruction&,              \
+                                       Watch); /* ops_fragment.cpp: ldmatrix and its kin */        \
+  std::optional<Binding> bind_copy(const ptx::Function&, const ptx::Instruction&,                  \
+                                   Watch); /* ops_copy.cpp: cp.async */                            \
+  std::optional<Binding> bind_bulk(const ptx::Function&, const ptx::Instruction&,                  \
+                                   Watch); /* ops_bulk.cpp: cp.async.bulk, proxy fences */         \
+  std::optional<Binding> bind_phase(const ptx::Function&, const ptx::Instruction&,                 \
+                                    Watch); /* ops_phase.cpp: mbarrier */                          \
   std::optional<Binding> bind(const ptx::Function&, const ptx::Instruction&,                       \
                               Watch); /* ops_table.cpp: all of the above */                        \
   std::uint32_t run_slice(Warp&, const Op*, std::uint32_t, std::uint64_t*); /* ops_dispatch.cpp */ \

@@ -1,6 +1,6 @@
 // Bits as bits: logic, shifts, fields, byte permutation.
-#include "sim/alu.hpp"
-#include "sim/form.hpp"
+#include "sim/families.hpp"
+#include "sim/logic_table.hpp"
 #include "sim/ops.hpp"
 
 namespace cudaopt::sim::CUDAOPT_ISA {
@@ -160,18 +160,6 @@ CUDAOPT_INLINE std::uint32_t permute_by_mode(Flags mode, std::uint32_t a, std::u
   return permute(a, b, kPermuteModes[mode.bits].selectors[c & 3]);
 }
 
-// `table` holds the result for each combination of one bit of a, b and c.
-CUDAOPT_INLINE std::uint32_t three_input_logic(std::uint32_t a, std::uint32_t b, std::uint32_t c,
-                                               std::uint32_t table) {
-  std::uint32_t result = 0;
-  for (std::uint32_t k = 0; k < 8; ++k) {
-    const std::uint32_t holds =
-        ((k & 4) != 0 ? a : ~a) & ((k & 2) != 0 ? b : ~b) & ((k & 1) != 0 ? c : ~c);
-    result |= holds & (0u - ((table >> k) & 1u));
-  }
-  return result;
-}
-
 constexpr std::uint16_t kSimple = 4, kPermute = 5;
 
 template <class Operation>
@@ -256,6 +244,9 @@ std::optional<Binding> bind_bits(const ptx::Function&, const ptx::Instruction& i
   if (!form || form->rounding != Rounding::none || form->type_count != 1) return std::nullopt;
   if (form->opcode == Opcode::shf) return bind_shf(*form);
   if (form->opcode == Opcode::prmt) return bind_prmt(*form);
+  if (form->opcode == Opcode::bmsk || form->opcode == Opcode::szext ||
+      form->opcode == Opcode::fns || (form->opcode == Opcode::lop3 && form->modifier_count != 0))
+    return bind_masks(*form);
   if (!form->only({})) return std::nullopt;
   const Type type = form->type();
   switch (form->opcode) {

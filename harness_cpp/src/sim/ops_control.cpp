@@ -1,4 +1,4 @@
-// Instructions that steer: ret, exit, barriers, trap, failed assertions. Branches are decode's own.
+// Instructions that steer: exit, barriers, trap. Branches, calls and returns are decode's own.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -33,26 +33,11 @@ std::int32_t trap(Warp& warp, const Op& op, std::uint32_t mask) {
   fail(warp, op, __builtin_ctz(mask), std::move(detail));
 }
 
-std::int32_t fail_assertion(Warp& warp, const Op& op, std::uint32_t mask) {
-  FaultDetail detail;
-  detail.kind = FaultKind::trap;
-  detail.message =
-      "an assertion of kernel '" + warp.launch->program->function->name + "' does not hold";
-  fail(warp, op, __builtin_ctz(mask), std::move(detail));
-}
-
 Binding control(Handler handler) {
   Binding binding;
   binding.full = binding.masked = handler;
   binding.pipe = Pipe::control;
   return binding;
-}
-
-bool calls(const Instruction& call, std::string_view function) {
-  for (const ptx::Operand& operand : call.operands) {
-    if (operand.kind == ptx::Operand::Kind::symbol && operand.name == function) return true;
-  }
-  return false;
 }
 
 std::optional<BarrierKind> barrier_kind(const Instruction& instruction) {
@@ -81,20 +66,18 @@ std::optional<Binding> bind_barrier(const Instruction& instruction) {
     binding.src[next] = Slot::predicate;
     binding.dst[0] = *kind == BarrierKind::popc ? Slot::b32 : Slot::predicate;
   }
-  binding.aux = barrier_aux(*kind, has_count);
+  const bool aligned = instruction.opcode == "bar" || instruction.has("aligned");
+  binding.aux = barrier_aux(*kind, has_count, aligned);
   return binding;
 }
 
 }  // namespace
 
-std::optional<Binding> bind_control(const ptx::Function& function, const Instruction& instruction) {
+std::optional<Binding> bind_control(const ptx::Function&, const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
-  if (opcode == "ret" || opcode == "exit") {
-    return function.entry ? std::optional(control(exit_lanes)) : std::nullopt;
-  }
+  if (opcode == "exit") return control(exit_lanes);
   if (opcode == "bar" || opcode == "barrier") return bind_barrier(instruction);
   if (opcode == "trap") return control(trap);
-  if (opcode == "call" && calls(instruction, "__assertfail")) return control(fail_assertion);
   if (opcode == "nanosleep") return control(no_effect);  // time does not pass here
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 // here.
 #include "sim/conversion.hpp"
 #include "sim/convert.hpp"
+#include "sim/families.hpp"
 #include "sim/ops.hpp"
 
 namespace cudaopt::sim::CUDAOPT_ISA {
@@ -43,17 +44,27 @@ CUDAOPT_INLINE float whole_f32(float x) {
   return canonical(whole(x, kMode));
 }
 
+inline constexpr std::int32_t kPackRelu = 1, kPackFinite = 2;
+
+// .satfinite, before rounding: the largest number stays what it is.
 template <class Half>
-CUDAOPT_INLINE std::uint32_t pack(Flags relu, float upper, float lower) {
-  const std::uint32_t low = Half::encode(lower), high = Half::encode(upper);
-  return relu.bits != 0 ? pair_of(relu_half(low), relu_half(high)) : pair_of(low, high);
+CUDAOPT_INLINE float finite_if(Flags flags, float x) {
+  const float most = Half::decode(Half::kInfinity - 1);
+  return flags.has(kPackFinite) && magnitude(x) > most ? with_sign_of(most, x) : x;
+}
+
+template <class Half>
+CUDAOPT_INLINE std::uint32_t pack(Flags flags, float upper, float lower) {
+  const std::uint32_t low = Half::encode(finite_if<Half>(flags, lower)),
+                      high = Half::encode(finite_if<Half>(flags, upper));
+  return flags.has(kPackRelu) ? pair_of(relu_half(low), relu_half(high)) : pair_of(low, high);
 }
 template <class Half>
-CUDAOPT_INLINE std::uint32_t pack_towards_zero(Flags relu, float upper, float lower) {
+CUDAOPT_INLINE std::uint32_t pack_towards_zero(Flags flags, float upper, float lower) {
   const auto rounded = [](float x) {
     return static_cast<float>(round_to<typename Half::Format>(x, Rounding::rz));
   };
-  return pack<Half>(relu, rounded(upper), rounded(lower));
+  return pack<Half>(flags, rounded(upper), rounded(lower));
 }
 
 // Between registers of the types' own widths, without modifiers.
@@ -129,7 +140,7 @@ bool is_64_bits(Type type) { return integer_type(type).bits == 64 || type == Typ
 std::optional<Binding> frequent(const Conversion& how) {
   const bool own_widths =
       how.wide_source == is_64_bits(how.from) && (how.register_bits == 64) == is_64_bits(how.to);
-  if (!own_widths || how.relu || how.ftz) return std::nullopt;
+  if (!own_widths || how.relu || how.ftz || how.satfinite) return std::nullopt;
   if (how.sat) {
     if (how.from != Type::f32 || how.to != Type::f32 || how.rounding != Rounding::none)
       return std::nullopt;
@@ -148,14 +159,16 @@ std::optional<Binding> frequent(const Conversion& how) {
 
 std::optional<Binding> bind_pack(const Form& form) {
   const bool f16 = form.types[0] == Type::f16x2;
-  if (form.types[1] != Type::f32 || !form.only({Modifier::relu})) return std::nullopt;
-  const Flags relu{form.has(Modifier::relu)};
+  if (form.types[1] != Type::f32 || !form.only({Modifier::relu, Modifier::satfinite}))
+    return std::nullopt;
+  const Flags flags{(form.has(Modifier::relu) ? kPackRelu : 0) |
+                    (form.has(Modifier::satfinite) ? kPackFinite : 0)};
   if (form.rounding == Rounding::rn)
-    return f16 ? lanewise<pack<F16>>(Pipe::half, kConversion, relu)
-               : lanewise<pack<Bf16>>(Pipe::half, kConversion, relu);
+    return f16 ? lanewise<pack<F16>>(Pipe::half, kConversion, flags)
+               : lanewise<pack<Bf16>>(Pipe::half, kConversion, flags);
   if (form.rounding != Rounding::rz) return std::nullopt;
-  return f16 ? lanewise<pack_towards_zero<F16>>(Pipe::half, kConversion, relu)
-             : lanewise<pack_towards_zero<Bf16>>(Pipe::half, kConversion, relu);
+  return f16 ? lanewise<pack_towards_zero<F16>>(Pipe::half, kConversion, flags)
+             : lanewise<pack_towards_zero<Bf16>>(Pipe::half, kConversion, flags);
 }
 
 int register_bits(const ptx::Function& function, const ptx::Operand& operand) {
@@ -183,6 +196,9 @@ std::optional<Conversion> read_conversion(const ptx::Function& function, const F
   how.ftz = form.has(Modifier::ftz) && how.to != Type::f16;  // which the hardware ignores
   how.sat = form.has(Modifier::sat);
   how.relu = form.has(Modifier::relu);
+  how.satfinite = form.has(Modifier::satfinite);
+  const bool narrow_float = how.to == Type::f16 || how.to == Type::bf16 || how.to == Type::tf32;
+  if (how.satfinite && (how.from != Type::f32 || !narrow_float)) return std::nullopt;
   const bool known_width = operands[1].kind == ptx::Operand::Kind::reg;
   how.wide_source = known_width ? is_wide_register(function, operands[1]) : is_64_bits(how.from);
   how.register_bits = register_bits(function, operands[0]);
@@ -198,10 +214,13 @@ std::optional<Conversion> read_conversion(const ptx::Function& function, const F
 std::optional<Binding> bind_convert(const ptx::Function& function,
                                     const ptx::Instruction& instruction) {
   const auto form = read_form(instruction);
-  if (!form || form->opcode != Opcode::cvt || form->type_count != 2) return std::nullopt;
+  if (!form || form->opcode != Opcode::cvt) return std::nullopt;
+  if (form->has(Modifier::pack)) return bind_pack_integers(*form);
+  if (form->type_count != 2) return std::nullopt;
   if (is_fp8_pair(form->types[0]) || is_fp8_pair(form->types[1])) return bind_fp8_conversion(*form);
   if (form->types[0] == Type::f16x2 || form->types[0] == Type::bf16x2) return bind_pack(*form);
-  if (!form->only({Modifier::ftz, Modifier::sat, Modifier::relu})) return std::nullopt;
+  if (!form->only({Modifier::ftz, Modifier::sat, Modifier::relu, Modifier::satfinite}))
+    return std::nullopt;
   const auto how = read_conversion(function, *form, instruction);
   if (!how) return std::nullopt;
   if (auto binding = frequent(*how)) return binding;

@@ -155,8 +155,18 @@ void write_tf32(Warp& warp, const Op& op, const double* values, std::uint32_t ma
   store_lanes(warp, op.dst[0], words, mask);
 }
 
-// Clamping commutes with rounding, 0 and 1 being numbers of every format.
+double largest_finite(Type type) {
+  if (type == Type::f16) return 65504.0;
+  return type == Type::bf16 ? 0x1.fep127 : 0x1.ffcp127;
+}
+
+// Clamping commutes with rounding, 0, 1 and the largest number being numbers of the format.
 void clamp_all(const Conversion& how, double* values) {
+  if (how.satfinite) {
+    const double most = largest_finite(how.to);
+    for (int i = 0; i < kLanes; ++i)
+      values[i] = magnitude(values[i]) > most ? with_sign_of(most, values[i]) : values[i];
+  }
   if (how.sat)
     for (int i = 0; i < kLanes; ++i) values[i] = saturate(values[i]);
   if (how.relu)

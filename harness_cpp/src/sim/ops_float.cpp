@@ -1,87 +1,10 @@
 // f32 arithmetic: sums, products, extremes, signs, questions about a number.
+#include "sim/f32_arithmetic.hpp"
 #include "sim/families.hpp"
-#include "sim/float_flags.hpp"
 #include "sim/ops.hpp"
 
 namespace cudaopt::sim::CUDAOPT_ISA {
 namespace {
-
-// Each operation gives its result to nearest, the exact result as a sticky double, and the sign an
-// exact zero has when rounding down (a sum is then -0 unless both terms are +0). Those whose
-// results may round up to the smallest normal number also give the result times 2^24. Sums never
-// do: their subnormal results are exact.
-struct Add {
-  static constexpr bool kRoundsTinyResults = false;
-  CUDAOPT_INLINE static float nearest(float a, float b) { return a + b; }
-  CUDAOPT_INLINE static double sticky(float a, float b) { return sticky_sum(a, b); }
-  CUDAOPT_INLINE static bool negative_zero(float a, float b) { return sign_bit(a) | sign_bit(b); }
-};
-
-struct Subtract {
-  static constexpr bool kRoundsTinyResults = false;
-  CUDAOPT_INLINE static float nearest(float a, float b) { return a - b; }
-  CUDAOPT_INLINE static double sticky(float a, float b) { return sticky_sum(a, -b); }
-  CUDAOPT_INLINE static bool negative_zero(float a, float b) { return sign_bit(a) | !sign_bit(b); }
-};
-
-struct Multiply {
-  static constexpr bool kRoundsTinyResults = true;
-  CUDAOPT_INLINE static float nearest(float a, float b) { return a * b; }
-  CUDAOPT_INLINE static float scaled(float a, float b) { return (a * 0x1p12f) * (b * 0x1p12f); }
-  CUDAOPT_INLINE static double sticky(float a, float b) { return static_cast<double>(a) * b; }
-  CUDAOPT_INLINE static bool negative_zero(float a, float b) { return sign_bit(a) != sign_bit(b); }
-};
-
-struct FusedMultiplyAdd {
-  static constexpr bool kRoundsTinyResults = true;
-  CUDAOPT_INLINE static float nearest(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-  CUDAOPT_INLINE static float scaled(float a, float b, float c) {
-    return __builtin_fmaf(a * 0x1p12f, b * 0x1p12f, c * 0x1p24f);
-  }
-  CUDAOPT_INLINE static double sticky(float a, float b, float c) { return sticky_fma(a, b, c); }
-  CUDAOPT_INLINE static bool negative_zero(float a, float b, float c) {
-    return (sign_bit(a) != sign_bit(b)) | sign_bit(c);
-  }
-};
-
-template <class Operation, class... Floats>
-CUDAOPT_INLINE float plain(Floats... x) {
-  return canonical(Operation::nearest(x...));
-}
-
-template <class Operation, class... Floats>
-CUDAOPT_INLINE float from_flushed(Floats... x) {
-  const float result = canonical(Operation::nearest(x...));
-  if constexpr (Operation::kRoundsTinyResults) return flush_tiny(result, Operation::scaled(x...));
-  return flush(result);
-}
-
-template <class Operation, class... Floats>
-CUDAOPT_INLINE float flushed(Floats... x) {
-  return from_flushed<Operation>(flush(x)...);
-}
-
-template <class Operation, class... Floats>
-CUDAOPT_INLINE float with_flags(Flags flags, Floats... x) {
-  const float result = flags.has(kFtz) ? flushed<Operation>(x...) : plain<Operation>(x...);
-  return flags.has(kSat) ? saturate(result) : result;
-}
-
-template <class Operation, Rounding kMode, class... Floats>
-CUDAOPT_INLINE float rounded_from_flushed(Flags flags, Floats... x) {
-  const double exact = Operation::sticky(x...);
-  float result = round_to_f32<kMode>(exact);
-  if constexpr (kMode == Rounding::rm) {
-    const float zero = Operation::negative_zero(x...) ? -0.0f : 0.0f;
-    result = exact == 0.0 ? zero : result;
-  }
-  return finished(flags, result, round_to_f32<kMode>(exact * 0x1p24));
-}
-
-template <class Operation, Rounding kMode, class... Floats>
-CUDAOPT_INLINE float rounded(Flags flags, Floats... x) {
-  return rounded_from_flushed<Operation, kMode>(flags, flush_if(flags, x)...);
-}
 
 CUDAOPT_INLINE float negate(Flags flags, float x) { return flush_if(flags, canonical(-x)); }
 CUDAOPT_INLINE float absolute(Flags flags, float x) {
@@ -96,6 +19,13 @@ CUDAOPT_INLINE float plain_extreme(float a, float b) {
 template <bool kMaximum>
 CUDAOPT_INLINE float flagged_extreme(Flags flags, float a, float b) {
   return extreme_with<kMaximum>(flags, flush_if(flags, a), flush_if(flags, b));
+}
+
+// Of three; .abs: of the magnitudes.
+template <bool kMaximum>
+CUDAOPT_INLINE float extreme_of_three(Flags flags, float a, float b, float c) {
+  const auto read = [&](float x) { return flush_if(flags, flags.has(kAbs) ? magnitude(x) : x); };
+  return extreme_with<kMaximum>(flags, extreme_with<kMaximum>(flags, read(a), read(b)), read(c));
 }
 
 // testp: the question is the Modifier's number. Zeros count as normal.
@@ -128,17 +58,26 @@ Binding bind_rounded(const Form& form) {
   const Flags flags = float_flags(form);
   switch (form.rounding) {
     case Rounding::rz:
-      return lanewise<rounded<Operation, Rounding::rz, Floats...>>(Pipe::fp32, kSimple, flags);
+      return lanewise<f32::rounded<Operation, Rounding::rz, Floats...>>(Pipe::fp32, kSimple, flags);
     case Rounding::rm:
-      return lanewise<rounded<Operation, Rounding::rm, Floats...>>(Pipe::fp32, kSimple, flags);
+      return lanewise<f32::rounded<Operation, Rounding::rm, Floats...>>(Pipe::fp32, kSimple, flags);
     case Rounding::rp:
-      return lanewise<rounded<Operation, Rounding::rp, Floats...>>(Pipe::fp32, kSimple, flags);
+      return lanewise<f32::rounded<Operation, Rounding::rp, Floats...>>(Pipe::fp32, kSimple, flags);
     default:
       break;
   }
-  if (flags.bits == 0) return lanewise<plain<Operation, Floats...>>(Pipe::fp32, kSimple);
-  if (flags.bits == kFtz) return lanewise<flushed<Operation, Floats...>>(Pipe::fp32, kSimple);
-  return lanewise<with_flags<Operation, Floats...>>(Pipe::fp32, kSimple, flags);
+  if (flags.bits == 0) return lanewise<f32::plain<Operation, Floats...>>(Pipe::fp32, kSimple);
+  if (flags.bits == kFtz) return lanewise<f32::flushed<Operation, Floats...>>(Pipe::fp32, kSimple);
+  return lanewise<f32::with_flags<Operation, Floats...>>(Pipe::fp32, kSimple, flags);
+}
+
+std::optional<Binding> bind_extreme_of_three(const Form& form) {
+  using M = Modifier;
+  if (form.type() != Type::f32 || !form.only({M::ftz, M::nan_result, M::abs})) return std::nullopt;
+  Flags flags = float_flags(form);
+  if (form.has(M::abs)) flags.bits |= kAbs;
+  return form.opcode == Opcode::max ? lanewise<extreme_of_three<true>>(Pipe::fp32, kSimple, flags)
+                                    : lanewise<extreme_of_three<false>>(Pipe::fp32, kSimple, flags);
 }
 
 template <bool kMaximum>
@@ -161,20 +100,21 @@ std::optional<Binding> bind_f32(const Form& form) {
     case Opcode::min:
     case Opcode::max:
       if (!form.only({M::ftz, M::nan_result, M::xorsign, M::abs})) return std::nullopt;
+      if (form.has(M::abs) != form.has(M::xorsign)) return std::nullopt;
       break;
     default:
       if (!form.only({M::ftz})) return std::nullopt;
   }
   switch (form.opcode) {
     case Opcode::add:
-      return bind_rounded<Add, float, float>(form);
+      return bind_rounded<f32::Add, float, float>(form);
     case Opcode::sub:
-      return bind_rounded<Subtract, float, float>(form);
+      return bind_rounded<f32::Subtract, float, float>(form);
     case Opcode::mul:
-      return bind_rounded<Multiply, float, float>(form);
+      return bind_rounded<f32::Multiply, float, float>(form);
     case Opcode::fma:
     case Opcode::mad:
-      return bind_rounded<FusedMultiplyAdd, float, float, float>(form);
+      return bind_rounded<f32::FusedMultiplyAdd, float, float, float>(form);
     case Opcode::min:
       return bind_extreme<false>(form);
     case Opcode::max:
@@ -203,8 +143,13 @@ std::optional<Binding> bind_testp(const Form& form) {
 
 std::optional<Binding> bind_float(const ptx::Function&, const ptx::Instruction& instruction) {
   const auto form = read_form(instruction);
-  if (!form || form->type_count != 1) return std::nullopt;
+  if (!form) return std::nullopt;
+  if (form->type_count == 2) return bind_mixed_float(*form);
+  if (form->type_count != 1) return std::nullopt;
+  if (form->type() == Type::f32x2) return bind_float_pairs(*form);
   if (form->type() != Type::f32 && form->type() != Type::f64) return std::nullopt;
+  const bool is_extreme = form->opcode == Opcode::min || form->opcode == Opcode::max;
+  if (is_extreme && instruction.operands.size() == 4) return bind_extreme_of_three(*form);
   switch (form->opcode) {
     case Opcode::testp:
       return bind_testp(*form);

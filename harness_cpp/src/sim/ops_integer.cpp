@@ -118,6 +118,15 @@ CUDAOPT_INLINE std::int32_t multiply_add_high_saturating(std::int32_t a, std::in
   return saturate_s32(std::int64_t{MultiplyHigh::apply<std::int32_t>(a, b)} + c);
 }
 
+// .sat is for sums of s32, .relu for extremes.
+bool modifier_fits(const Form& form) {
+  const Opcode opcode = form.opcode;
+  const bool extreme = opcode == Opcode::min || opcode == Opcode::max;
+  const bool sum = opcode == Opcode::add || opcode == Opcode::sub || opcode == Opcode::mad ||
+                   opcode == Opcode::mad24;
+  return (extreme || !form.has(Modifier::relu)) && (sum || !form.has(Modifier::sat));
+}
+
 // The low 24 bits of both factors, sign- or zero-extended; `high` keeps bits 16 to 47.
 template <class T>
 CUDAOPT_INLINE Twice<T> product_of_24_bits(T a, T b) {
@@ -155,6 +164,11 @@ struct MultiplyAdd24High {
   }
 };
 
+CUDAOPT_INLINE std::int32_t multiply_add_24_high_saturating(std::int32_t a, std::int32_t b,
+                                                            std::int32_t c) {
+  return saturate_s32(std::int64_t{Multiply24High::apply<std::int32_t>(a, b)} + c);
+}
+
 struct Minimum {
   template <class T>
   CUDAOPT_INLINE static T apply(T a, T b) {
@@ -166,6 +180,15 @@ struct Maximum {
   template <class T>
   CUDAOPT_INLINE static T apply(T a, T b) {
     return a > b ? a : b;
+  }
+};
+
+// .relu: negative results become 0.
+template <class Extreme>
+struct Rectified {
+  template <class T>
+  CUDAOPT_INLINE static T apply(T a, T b) {
+    return Maximum::apply<T>(Extreme::template apply<T>(a, b), T{0});
   }
 };
 
@@ -313,6 +336,10 @@ std::optional<Binding> bind_mad(const Form& form) {
 std::optional<Binding> bind_24_bits(const Form& form) {
   const bool high = form.has(Modifier::hi);
   if (high == form.has(Modifier::lo)) return std::nullopt;
+  if (form.has(Modifier::sat)) {
+    if (!high || form.type() != Type::s32) return std::nullopt;
+    return lanewise<multiply_add_24_high_saturating>(Pipe::integer, kProduct);
+  }
   if (form.opcode == Opcode::mul24)
     return high ? of_32_bits<Multiply24High>(form.type()) : of_32_bits<Multiply24Low>(form.type());
   return high ? of_32_bits<MultiplyAdd24High>(form.type())
@@ -320,7 +347,14 @@ std::optional<Binding> bind_24_bits(const Form& form) {
 }
 
 template <class Operation>
-std::optional<Binding> bind_extreme(Type type) {
+std::optional<Binding> bind_extreme(const Form& form) {
+  const Type type = form.type();
+  if (form.has(Modifier::relu)) {
+    if (type == Type::s16x2)
+      return lanewise<both_halves<Rectified<Operation>, std::int16_t>>(Pipe::integer, kSimple);
+    if (type != Type::s32) return std::nullopt;
+    return lanewise<Rectified<Operation>::template apply<std::int32_t>>(Pipe::integer, kSimple);
+  }
   if (type == Type::u16x2)
     return lanewise<both_halves<Operation, std::uint16_t>>(Pipe::integer, kSimple);
   if (type == Type::s16x2)
@@ -345,9 +379,9 @@ std::optional<Binding> bind_form(const Form& form) {
     case Opcode::rem:
       return bind_division(form);
     case Opcode::min:
-      return bind_extreme<Minimum>(form.type());
+      return bind_extreme<Minimum>(form);
     case Opcode::max:
-      return bind_extreme<Maximum>(form.type());
+      return bind_extreme<Maximum>(form);
     case Opcode::neg:
       return by_signed_type<Negate>(form.type());
     case Opcode::abs:
@@ -374,8 +408,10 @@ std::optional<Binding> bind_integer(const ptx::Function&, const ptx::Instruction
   if (form->has(Modifier::cc) || form->opcode == Opcode::addc || form->opcode == Opcode::subc ||
       form->opcode == Opcode::madc)
     return bind_carry(*form);
+  if (auto binding = bind_video(*form)) return binding;
   using M = Modifier;
-  if (!form->only({M::sat, M::lo, M::hi, M::wide, M::shiftamt})) return std::nullopt;
+  if (!form->only({M::sat, M::lo, M::hi, M::wide, M::shiftamt, M::relu})) return std::nullopt;
+  if (!modifier_fits(*form)) return std::nullopt;
   return bind_form(*form);
 }
 

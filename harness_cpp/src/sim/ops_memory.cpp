@@ -10,6 +10,7 @@
 #include "sim/ops.hpp"
 #include "sim/reach.hpp"
 #include "sim/scattered_access.hpp"
+#include "sim/watch_access.hpp"
 
 namespace cudaopt::sim::CUDAOPT_ISA {
 namespace {
@@ -83,11 +84,12 @@ template <class T, int N, bool Full>
   return op.pc + 1;
 }
 
-template <class T, int N, class A>
+template <class T, int N, class A, bool Watched>
 [[gnu::noinline]] std::int32_t load_scattered(Warp& warp, const Op& op, std::uint32_t mask) {
   const Addresses addresses = spread(lanes<A>(warp, op.src[0]), op.imm, mask);
   const HostAddresses host =
       resolve_lanes(warp, op, addresses, mask, sizeof(T) * N, AccessKind::load);
+  if constexpr (Watched) watch_lanes(warp, op, addresses, mask, AccessKind::load);
   NarrowLanes<T, N> narrow;
   const auto to = is_extended<T>(op) ? narrow.registers() : destinations<T, N>(warp, op);
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
@@ -98,11 +100,12 @@ template <class T, int N, class A>
   return op.pc + 1;
 }
 
-template <class T, int N, class A>
+template <class T, int N, class A, bool Watched>
 [[gnu::noinline]] std::int32_t store_scattered(Warp& warp, const Op& op, std::uint32_t mask) {
   const Addresses addresses = spread(lanes<A>(warp, op.src[0]), op.imm, mask);
   const HostAddresses host =
       resolve_lanes(warp, op, addresses, mask, sizeof(T) * N, AccessKind::store);
+  if constexpr (Watched) watch_lanes(warp, op, addresses, mask, AccessKind::store);
   NarrowLanes<T, N> narrow;
   if (is_extended<T>(op)) narrow.read_from(warp, op);
   const auto from = is_extended<T>(op) ? narrow.registers() : sources<T, N>(warp, op);
@@ -115,28 +118,28 @@ template <class T, int N, class A>
   return op.pc + 1;
 }
 
-template <class Space, class T, int N, bool Full>
+template <class Space, class T, int N, bool Full, bool Watched>
 std::int32_t load(Warp& warp, const Op& op, std::uint32_t mask);
 
-template <class Space, class T, int N, bool Full>
+template <class Space, class T, int N, bool Full, bool Watched>
 std::int32_t store(Warp& warp, const Op& op, std::uint32_t mask);
 
-template <class Space, class T, int N, bool Full>
+template <class Space, class T, int N, bool Full, bool Watched>
 [[gnu::noinline]] std::int32_t load_prepared(Warp& warp, const Op& op, std::uint32_t mask) {
   const bool known = prepare<Space, sizeof(T) * N>(warp, op, mask);
-  return known ? load<Space, T, N, Full>(warp, op, mask)
-               : load_scattered<T, N, typename Space::Address>(warp, op, mask);
+  return known ? load<Space, T, N, Full, Watched>(warp, op, mask)
+               : load_scattered<T, N, typename Space::Address, Watched>(warp, op, mask);
 }
 
-template <class Space, class T, int N, bool Full>
+template <class Space, class T, int N, bool Full, bool Watched>
 [[gnu::noinline]] std::int32_t store_prepared(Warp& warp, const Op& op, std::uint32_t mask) {
   const bool known = prepare<Space, sizeof(T) * N>(warp, op, mask);
-  return known ? store<Space, T, N, Full>(warp, op, mask)
-               : store_scattered<T, N, typename Space::Address>(warp, op, mask);
+  return known ? store<Space, T, N, Full, Watched>(warp, op, mask)
+               : store_scattered<T, N, typename Space::Address, Watched>(warp, op, mask);
 }
 
 // The hot path holds no call but tail calls, so it needs no frame.
-template <class Space, class T, int N, bool Full>
+template <class Space, class T, int N, bool Full, bool Watched>
 std::int32_t load(Warp& warp, const Op& op, std::uint32_t mask) {
   using Address = typename Space::Address;
   constexpr std::uint32_t kBytes = sizeof(T) * N;
@@ -146,10 +149,13 @@ std::int32_t load(Warp& warp, const Op& op, std::uint32_t mask) {
   const Address address = first + static_cast<Address>(op.imm);
   const std::uint32_t cost = pattern.cost[address % Space::kPhases];
   if (cost == 0 || !is_known<Full>(warp, op, pattern, addresses, first, mask)) {
-    return load_prepared<Space, T, N, Full>(warp, op, mask);
+    return load_prepared<Space, T, N, Full, Watched>(warp, op, mask);
   }
   const std::uint8_t* host = Space::template reach<kBytes, false>(warp, pattern, address);
-  if (host == nullptr) return load_scattered<T, N, Address>(warp, op, mask);
+  if (host == nullptr) return load_scattered<T, N, Address, Watched>(warp, op, mask);
+  if constexpr (Watched) {
+    watch_pattern<Space, AccessKind::load>(warp, op, mask, pattern, address);
+  }
   Space::template count<false>(*warp.counters, cost);
   if (is_extended<T>(op)) return load_extended<T, N, Full>(warp, op, mask, pattern, host);
   load_lanes<T, N, Full>(destinations<T, N>(warp, op).of, pattern, host,
@@ -157,7 +163,7 @@ std::int32_t load(Warp& warp, const Op& op, std::uint32_t mask) {
   return op.pc + 1;
 }
 
-template <class Space, class T, int N, bool Full>
+template <class Space, class T, int N, bool Full, bool Watched>
 std::int32_t store(Warp& warp, const Op& op, std::uint32_t mask) {
   using Address = typename Space::Address;
   constexpr std::uint32_t kBytes = sizeof(T) * N;
@@ -167,10 +173,13 @@ std::int32_t store(Warp& warp, const Op& op, std::uint32_t mask) {
   const Address address = first + static_cast<Address>(op.imm);
   const std::uint32_t cost = pattern.cost[address % Space::kPhases];
   if (cost == 0 || !is_known<Full>(warp, op, pattern, addresses, first, mask)) {
-    return store_prepared<Space, T, N, Full>(warp, op, mask);
+    return store_prepared<Space, T, N, Full, Watched>(warp, op, mask);
   }
   std::uint8_t* host = Space::template reach<kBytes, true>(warp, pattern, address);
-  if (host == nullptr) return store_scattered<T, N, Address>(warp, op, mask);
+  if (host == nullptr) return store_scattered<T, N, Address, Watched>(warp, op, mask);
+  if constexpr (Watched) {
+    watch_pattern<Space, AccessKind::store>(warp, op, mask, pattern, address);
+  }
   Space::template count<true>(*warp.counters, cost);
   if (is_extended<T>(op)) return store_narrowed<T, N, Full>(warp, op, mask, pattern, host);
   store_lanes<T, N, Full>(sources<T, N>(warp, op).of, pattern, host, mask);
@@ -197,57 +206,61 @@ struct Handlers {
   Handler full, masked;
 };
 
-template <class T, int N>
+Handlers both(Handler handler) { return {handler, handler}; }
+
+template <class T, int N, bool Watched>
 Handlers load_handlers(Path path) {
   switch (path) {
     case Path::global:
-      return {load<GlobalAccess, T, N, true>, load<GlobalAccess, T, N, false>};
+      return {load<GlobalAccess, T, N, true, Watched>, load<GlobalAccess, T, N, false, Watched>};
     case Path::shared:
-      return {load<SharedAccess, T, N, true>, load<SharedAccess, T, N, false>};
+      return {load<SharedAccess, T, N, true, Watched>, load<SharedAccess, T, N, false, Watched>};
     case Path::scattered_wide:
-      return {load_scattered<T, N, std::uint64_t>, load_scattered<T, N, std::uint64_t>};
+      return both(load_scattered<T, N, std::uint64_t, Watched>);
     case Path::scattered_narrow:
       break;
   }
-  return {load_scattered<T, N, std::uint32_t>, load_scattered<T, N, std::uint32_t>};
+  return both(load_scattered<T, N, std::uint32_t, Watched>);
 }
 
-template <class T, int N>
+template <class T, int N, bool Watched>
 Handlers store_handlers(Path path) {
   switch (path) {
     case Path::global:
-      return {store<GlobalAccess, T, N, true>, store<GlobalAccess, T, N, false>};
+      return {store<GlobalAccess, T, N, true, Watched>, store<GlobalAccess, T, N, false, Watched>};
     case Path::shared:
-      return {store<SharedAccess, T, N, true>, store<SharedAccess, T, N, false>};
+      return {store<SharedAccess, T, N, true, Watched>, store<SharedAccess, T, N, false, Watched>};
     case Path::scattered_wide:
-      return {store_scattered<T, N, std::uint64_t>, store_scattered<T, N, std::uint64_t>};
+      return both(store_scattered<T, N, std::uint64_t, Watched>);
     case Path::scattered_narrow:
       break;
   }
-  return {store_scattered<T, N, std::uint32_t>, store_scattered<T, N, std::uint32_t>};
+  return both(store_scattered<T, N, std::uint32_t, Watched>);
 }
 
-template <class T, int N>
+template <class T, int N, bool Watched>
 Handlers access_handlers(bool store, Path path) {
-  return store ? store_handlers<T, N>(path) : load_handlers<T, N>(path);
+  return store ? store_handlers<T, N, Watched>(path) : load_handlers<T, N, Watched>(path);
 }
 
-template <class T>
+template <class T, bool Watched>
 Handlers access_handlers(bool store, Path path, std::uint32_t elements) {
-  if (elements == 1) return access_handlers<T, 1>(store, path);
-  return elements == 2 ? access_handlers<T, 2>(store, path) : access_handlers<T, 4>(store, path);
+  if (elements == 1) return access_handlers<T, 1, Watched>(store, path);
+  return elements == 2 ? access_handlers<T, 2, Watched>(store, path)
+                       : access_handlers<T, 4, Watched>(store, path);
 }
 
+template <bool Watched>
 Handlers access_handlers(bool store, Path path, const MemoryForm& form) {
   switch (form.element_bytes) {
     case 1:
-      return access_handlers<std::uint8_t>(store, path, form.elements);
+      return access_handlers<std::uint8_t, Watched>(store, path, form.elements);
     case 2:
-      return access_handlers<std::uint16_t>(store, path, form.elements);
+      return access_handlers<std::uint16_t, Watched>(store, path, form.elements);
     case 4:
-      return access_handlers<std::uint32_t>(store, path, form.elements);
+      return access_handlers<std::uint32_t, Watched>(store, path, form.elements);
     default:
-      return access_handlers<std::uint64_t>(store, path, form.elements);
+      return access_handlers<std::uint64_t, Watched>(store, path, form.elements);
   }
 }
 
@@ -280,7 +293,7 @@ Binding bind_parameter(const MemoryForm& form) {
   return binding;
 }
 
-Binding bind_access(const MemoryForm& form, bool store) {
+Binding bind_access(const MemoryForm& form, bool store, Watch watch) {
   Binding binding;
   binding.pipe = Pipe::memory;
   binding.latency = kLoadLatency;
@@ -289,7 +302,9 @@ Binding bind_access(const MemoryForm& form, bool store) {
   for (std::uint32_t k = 0; k < form.elements; ++k) {
     (store ? binding.src[k + 1] : binding.dst[k]) = value_slot(form);
   }
-  const Handlers handlers = access_handlers(store, path_of(form), form);
+  const Path path = path_of(form);
+  const Handlers handlers = watch == Watch::nothing ? access_handlers<false>(store, path, form)
+                                                    : access_handlers<true>(store, path, form);
   binding.full = handlers.full;
   binding.masked = handlers.masked;
   return binding;
@@ -312,14 +327,12 @@ Binding bind_no_effect() {
 }  // namespace
 
 std::optional<Binding> bind_memory(const ptx::Function& function,
-                                   const ptx::Instruction& instruction, Watch) {
+                                   const ptx::Instruction& instruction, Watch watch) {
   const bool store = instruction.opcode == "st";
   if (store || instruction.opcode == "ld" || instruction.opcode == "ldu") {
-    // An argument for a callee: calls are not executed, so nobody will read it.
-    if (store && instruction.has("param")) return bind_no_effect();
     const auto form = memory_form(function, instruction);
-    if (!form) return std::nullopt;
-    return form->parameter_by_name ? bind_parameter(*form) : bind_access(*form, store);
+    if (!form || form->parameter_words) return std::nullopt;
+    return form->parameter_by_name ? bind_parameter(*form) : bind_access(*form, store, watch);
   }
   return directs_caches(instruction.opcode) ? std::optional(bind_no_effect()) : std::nullopt;
 }

@@ -161,7 +161,8 @@ std::optional<Binding> bind_mov(const ptx::Instruction& instruction) {
 
 std::optional<Space> named_space(std::string_view modifier) {
   if (modifier == "global") return Space::global;
-  if (modifier == "shared" || modifier == "shared::cta") return Space::shared;
+  if (modifier == "shared" || modifier == "shared::cta" || modifier == "shared::cluster")
+    return Space::shared;
   if (modifier == "local") return Space::local;
   if (modifier == "const") return Space::constant;
   if (modifier == "param" || modifier == "param::entry") return Space::param;

@@ -1,5 +1,7 @@
 // Instructions by which the lanes of a warp see one another: shuffles, votes, matches, reductions.
 #include "sim/alu.hpp"
+#include "sim/block_watch.hpp"
+#include "sim/float_flags.hpp"
 #include "sim/form.hpp"
 #include "sim/members.hpp"
 #include "sim/ops.hpp"
@@ -15,6 +17,7 @@ inline constexpr std::uint32_t kFromNowhere = 0x7fc0deadu;
 // The member masks, one per lane; instructions without .sync speak for the lanes that execute them.
 struct Members {
   std::uint32_t masks[kLanes];
+  bool all_here = true;
 
   Members(Warp& warp, const Op& op, std::uint32_t mask, int source) {
     if (source < 0) {
@@ -23,14 +26,11 @@ struct Members {
     }
     const Source<std::uint32_t> written(warp, op, source);
     for (int i = 0; i < kLanes; ++i) masks[i] = written[i];
-    check_members(warp, op, mask, masks);
+    all_here = all_members_here(warp, op, mask, masks);
+    if (all_here && warp.launch->watch != nullptr) warp.block->watch->warp_met(warp, mask);
     for (std::uint32_t& each : masks) each &= mask;
   }
 };
-
-// Op::aux: which source holds the member mask, -1 for none, and what else the handler needs.
-std::int32_t member_aux(int source, std::int32_t more = 0) { return (source + 1) | more << 8; }
-int member_source(const Op& op) { return (op.aux & 0xff) - 1; }
 
 struct Target {
   std::int32_t lane;
@@ -55,6 +55,7 @@ template <Modifier kMode>
 std::int32_t shuffle(Warp& warp, const Op& op, std::uint32_t mask) {
   const Source<std::uint32_t> a(warp, op, 0), b(warp, op, 1), c(warp, op, 2);
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes], in_range = 0;
   for (int i = 0; i < kLanes; ++i) {
     const Target target = target_of<kMode>(i, b[i], c[i]);
@@ -106,6 +107,7 @@ template <Modifier kQuestion>
 std::int32_t vote(Warp& warp, const Op& op, std::uint32_t mask) {
   const std::uint32_t yes = Source<bool>(warp, op, 0).bits;
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t bits = 0;
   for (int i = 0; i < kLanes; ++i) {
     const std::uint32_t all = members.masks[i];
@@ -118,6 +120,7 @@ std::int32_t vote(Warp& warp, const Op& op, std::uint32_t mask) {
 std::int32_t ballot(Warp& warp, const Op& op, std::uint32_t mask) {
   const std::uint32_t yes = Source<bool>(warp, op, 0).bits;
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes];
   for (int i = 0; i < kLanes; ++i) values[i] = yes & members.masks[i];
   store_lanes(warp, op.dst[0], values, mask);
@@ -137,7 +140,7 @@ std::optional<Binding> bind_vote(const Form& form) {
   binding.src[0] = Slot::predicate;
   const bool sync = form.has(Modifier::sync);
   if (sync) binding.src[1] = Slot::b32;
-  binding.aux = member_aux(sync ? 1 : -1);
+  binding.aux = member_aux(sync ? 1 : -1, Slot::predicate, binding.dst[0]);
   return binding;
 }
 
@@ -152,6 +155,7 @@ template <class T>
 std::int32_t match_any(Warp& warp, const Op& op, std::uint32_t mask) {
   const Source<T> a(warp, op, 0);
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes];
   for (int i = 0; i < kLanes; ++i) values[i] = lanes_equal_to<T>(a, a[i], members.masks[i]);
   store_lanes(warp, op.dst[0], values, mask);
@@ -162,6 +166,7 @@ template <class T>
 std::int32_t match_all(Warp& warp, const Op& op, std::uint32_t mask) {
   const Source<T> a(warp, op, 0);
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes], agreed = 0;
   for (int i = 0; i < kLanes; ++i) {
     const std::uint32_t all = members.masks[i];
@@ -185,7 +190,7 @@ std::optional<Binding> bind_match(const Form& form, std::size_t operands) {
   if (has_predicate) binding.dst[1] = Slot::predicate;
   binding.src[0] = wide ? Slot::b64 : Slot::b32;
   binding.src[1] = Slot::b32;
-  binding.aux = member_aux(1);
+  binding.aux = member_aux(1, binding.src[0]);
   return binding;
 }
 
@@ -204,6 +209,7 @@ template <Modifier kOperation, class T>
 std::int32_t redux(Warp& warp, const Op& op, std::uint32_t mask) {
   const Source<T> a(warp, op, 0);
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   T values[kLanes] = {};
   for (std::uint32_t waiting = mask; waiting != 0;) {
     const int first = __builtin_ctz(waiting);
@@ -217,6 +223,42 @@ std::int32_t redux(Warp& warp, const Op& op, std::uint32_t mask) {
   }
   store_lanes(warp, op.dst[0], values, mask);
   return op.pc + 1;
+}
+
+// Numbers win over NaN unless .NaN; .abs: of the magnitudes.
+template <bool kMaximum>
+std::int32_t redux_float(Warp& warp, const Op& op, std::uint32_t mask) {
+  const Flags flags{member_flags(op)};
+  const Source<float> a(warp, op, 0);
+  const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
+  const auto read = [&](int lane) { return flags.has(kAbs) ? magnitude(a[lane]) : a[lane]; };
+  float values[kLanes] = {};
+  for (std::uint32_t waiting = mask; waiting != 0;) {
+    const int first = __builtin_ctz(waiting);
+    const std::uint32_t group = members.masks[first];
+    float total = canonical(read(first));
+    for (std::uint32_t rest = group & ~kLaneBits[first]; rest != 0; rest &= rest - 1)
+      total = extreme_with<kMaximum>(flags, total, read(__builtin_ctz(rest)));
+    for (std::uint32_t rest = group; rest != 0; rest &= rest - 1)
+      values[__builtin_ctz(rest)] = total;
+    waiting &= ~group;
+  }
+  store_lanes(warp, op.dst[0], values, mask);
+  return op.pc + 1;
+}
+
+std::optional<Binding> bind_redux_float(const Form& form) {
+  using M = Modifier;
+  const bool maximum = form.has(M::max);
+  if (!form.has(M::sync) || maximum == form.has(M::min) ||
+      !form.only({M::sync, M::min, M::max, M::abs, M::nan_result}))
+    return std::nullopt;
+  Binding binding = warp_wide(maximum ? redux_float<true> : redux_float<false>);
+  binding.dst[0] = binding.src[0] = binding.src[1] = Slot::b32;
+  const std::int32_t magnitudes = form.has(M::abs) ? kAbs : 0;
+  binding.aux = member_aux(1, Slot::b32, Slot::b32, float_flags(form).bits | magnitudes);
+  return binding;
 }
 
 Handler redux_handler(const Form& form) {
@@ -236,6 +278,7 @@ Handler redux_handler(const Form& form) {
 }
 
 std::optional<Binding> bind_redux(const Form& form) {
+  if (form.type() == Type::f32) return bind_redux_float(form);
   const Handler handler = redux_handler(form);
   if (handler == nullptr || !form.has(Modifier::sync)) return std::nullopt;
   Binding binding = warp_wide(handler);
@@ -254,6 +297,7 @@ std::int32_t activemask(Warp& warp, const Op& op, std::uint32_t mask) {
 // The lowest member is the leader.
 std::int32_t elect(Warp& warp, const Op& op, std::uint32_t mask) {
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   std::uint32_t values[kLanes], leads = 0;
   for (int i = 0; i < kLanes; ++i) {
     const std::uint32_t all = members.masks[i];
@@ -265,9 +309,10 @@ std::int32_t elect(Warp& warp, const Op& op, std::uint32_t mask) {
   return op.pc + 1;
 }
 
-// Lanes of a warp run in step, so whoever is named and here has arrived.
+// Lanes that are here have arrived; those that are not have them wait.
 std::int32_t synchronize(Warp& warp, const Op& op, std::uint32_t mask) {
   const Members members(warp, op, mask, member_source(op));
+  if (!members.all_here) return wait_for_members(warp, op, mask);
   return op.pc + 1;
 }
 

@@ -8,7 +8,8 @@ std::vector<bool> returning_blocks(const ptx::Function& function, const ptx::Con
   std::vector<bool> returning;
   for (const ptx::BasicBlock& block : flow.blocks) {
     const ptx::Instruction& first = function.instructions[static_cast<std::size_t>(block.first)];
-    const bool leaves = first.opcode == "ret" || first.opcode == "exit";
+    // Of a callee, `exit` ends the thread.
+    const bool leaves = first.opcode == "ret" || (function.entry && first.opcode == "exit");
     returning.push_back(block.end == block.first + 1 && leaves && first.guard < 0);
   }
   return returning;

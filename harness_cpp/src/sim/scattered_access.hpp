@@ -52,11 +52,10 @@ struct HostAddresses {
 }
 
 // Checks every lane by itself; the lowest lane that may not access raises the fault.
-[[gnu::noinline]] inline HostAddresses resolve_lanes(Warp& warp, const Op& op,
+[[gnu::noinline]] inline HostAddresses resolve_lanes(Warp& warp, const Op& op, ptx::Space space,
                                                      const Addresses& addresses, std::uint32_t mask,
                                                      std::uint32_t bytes, AccessKind kind) {
   HostAddresses host{};
-  const ptx::Space space = space_of(op);
   int previous = -1;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int i = __builtin_ctz(rest);
@@ -68,6 +67,11 @@ struct HostAddresses {
   }
   count_scattered(warp, addresses, space, mask, bytes, kind);
   return host;
+}
+
+inline HostAddresses resolve_lanes(Warp& warp, const Op& op, const Addresses& addresses,
+                                   std::uint32_t mask, std::uint32_t bytes, AccessKind kind) {
+  return resolve_lanes(warp, op, space_of(op), addresses, mask, bytes, kind);
 }
 
 }  // namespace cudaopt::sim::CUDAOPT_ISA

@@ -28,7 +28,8 @@ class Scoreboard {
     Arrival start = m_block_start;
     start.cycles += m_issued;
     for (const std::int32_t index : op.read) {
-      if (index >= 0) start = std::max(start, m_ready[static_cast<std::size_t>(index)]);
+      if (index < 0) break;
+      start = std::max(start, m_ready[static_cast<std::size_t>(index)]);
     }
     if (op.kind != TimedOp::Kind::load || op.any_order) return start;
     if (op.space != ptx::Space::shared) start = std::max(start, m_stored_elsewhere);
@@ -39,7 +40,8 @@ class Scoreboard {
   // `arrival` is when the results are there.
   void issue(const TimedOp& op, const Arrival& start, const Arrival& arrival) {
     for (const std::int32_t index : op.written) {
-      if (index >= 0) m_ready[static_cast<std::size_t>(index)] = arrival;
+      if (index < 0) break;
+      m_ready[static_cast<std::size_t>(index)] = arrival;
     }
     m_issued += op.slots;
     m_latest = std::max(m_latest, start);
@@ -48,6 +50,7 @@ class Scoreboard {
       stored = std::max(stored, start);
     }
     if (op.kind == TimedOp::Kind::boundary) begin_block();
+    if (op.copy != CopyStep::none) advance_copies(op, arrival);
   }
 
   // Everything so far has issued; nothing later can issue before `time`.
@@ -63,6 +66,35 @@ class Scoreboard {
   }
 
  private:
+  void advance_copies(const TimedOp& op, const Arrival& arrival) {
+    switch (op.copy) {
+      case CopyStep::start:
+        m_copied = std::max(m_copied, arrival);
+        break;
+      case CopyStep::commit:
+        m_groups.push_back(m_copied);
+        m_copied = {};
+        break;
+      case CopyStep::wait_all:
+        wait_until(m_copied);
+        wait_for_groups(0);
+        break;
+      case CopyStep::wait_group:
+        wait_for_groups(op.pending_groups);
+        break;
+      case CopyStep::none:
+        break;
+    }
+  }
+
+  // All but the last `pending` groups are there.
+  void wait_for_groups(std::size_t pending) {
+    if (m_groups.size() <= pending) return;
+    const auto end = m_groups.end() - static_cast<std::ptrdiff_t>(pending);
+    wait_until(*std::max_element(m_groups.begin(), end));
+    m_groups.erase(m_groups.begin(), end);
+  }
+
   void begin_block() {
     m_block_start = latest();
     m_issued = 0;
@@ -71,6 +103,8 @@ class Scoreboard {
   std::vector<Arrival> m_ready;
   Arrival m_block_start, m_latest;
   Arrival m_stored_shared, m_stored_elsewhere;  // loads of the same space keep behind stores
+  Arrival m_copied;                             // the last asynchronous copy of the open group
+  std::vector<Arrival> m_groups;                // of committed ones nobody has waited for
   std::uint64_t m_issued = 0;
 };
 

@@ -13,8 +13,12 @@
 #include "sim/instruction_set.hpp"
 #include "sim/launch.hpp"
 #include "sim/launch_checks.hpp"
+#include "sim/launch_watch.hpp"
 #include "sim/measure.hpp"
 #include "sim/module_image.hpp"
+#include "sim/printed_text.hpp"
+#include "sim/read_shadow.hpp"
+#include "sim/shadow_plan.hpp"
 #include "sim/symbols.hpp"
 
 namespace cudaopt {
@@ -104,14 +108,31 @@ class SimDevice final : public Device {
     return m_memory.guards_intact(buffer);
   }
 
+  [[nodiscard]] ShadowValues read_shadow(const std::string& buffer,
+                                         const std::string& dtype) override {
+    return sim::read_shadow(m_memory, m_shadow, buffer, dtype);
+  }
+
   LaunchReport launch(const LaunchSpec& spec) override {
     LoadedModule& module = find_module(spec);
     sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
+    sim::PrintedText printed;
+    launch.printed = &printed;
+    sim::LaunchShadow shadow(m_shadow);
+    if (launch.program->shadow != nullptr) {
+      m_shadow.prepare(m_memory.allocations(), launch.program->shadow->cell_bytes);
+      launch.shadow = &shadow;
+    }
     LaunchReport report;
-    report.counters = waits_for_blocks(spec, launch)
-                          ? sim::run_resident(launch, m_instructions.run_slice)
-                          : sim::run_launch(launch, m_instructions.run_slice, m_threads);
+    if (spec.checks.any()) {
+      run_watched(spec, launch, report);
+    } else {
+      report.counters = run(launch);
+    }
+    m_memory.count_as_written();
+    report.rounding = sim::rounding_loss(launch, shadow);
+    report.printed = printed.take();
     return report;
   }
 
@@ -187,6 +208,7 @@ class SimDevice final : public Device {
     const auto found = entry.programs.find(watch);
     if (found != entry.programs.end()) return found->second;
     Program program = sim::decode(image, *entry.function, m_instructions.bind, watch);
+    if (watch == sim::Watch::rounding) sim::add_shadow(program, m_instructions.bind_shadow);
     return entry.programs.emplace(watch, std::move(program)).first->second;
   }
 
@@ -214,8 +236,11 @@ class SimDevice final : public Device {
   Launch make_launch(const LaunchSpec& spec, LoadedModule& module) {
     const Program& program = find_program(spec, module);
     sim::check_shape(spec, program, limits());
-    sim::check_cooperative(spec, program, resources_of(module, program), m_table, limits());
+    const Resources resources = resources_of(module, program);
+    sim::check_cooperative(spec, program, resources, m_table, limits());
     Launch launch;
+    launch.order = spec.order;
+    launch.resident_blocks = sim::resident_blocks(spec, program, resources, m_table);
     launch.program = &program;
     launch.image = module.image.get();
     launch.constants = module.image->constant_bytes().data();
@@ -234,7 +259,26 @@ class SimDevice final : public Device {
     return launch;
   }
 
-  // Whether a block may need another one to go on: without this they run one after another.
+  Counters run(Launch& launch) {
+    return sim::run_launch(launch, m_instructions.run_slice, m_threads);
+  }
+
+  // What was found before a fault is answered with it.
+  void run_watched(const LaunchSpec& spec, Launch& launch, LaunchReport& report) {
+    sim::LaunchWatch watch(launch, spec.checks);
+    launch.watch = &watch;
+    try {
+      report.counters = run(launch);
+    } catch (const Fault& fault) {
+      FaultDetail detail = fault.detail();
+      detail.findings = std::make_shared<const std::vector<Finding>>(watch.finish());
+      throw Fault(std::move(detail));
+    }
+    report.findings = watch.finish();
+    report.touched_bytes = watch.touched_bytes();
+  }
+
+  // Whether a block may need another one to go on: a sample of them would wait for ever.
   static bool waits_for_blocks(const LaunchSpec& spec, const Launch& launch) {
     return spec.cooperative && launch.program->ordered;
   }
@@ -258,6 +302,7 @@ class SimDevice final : public Device {
   unsigned m_threads;
   std::uint64_t m_block_instructions;
   sim::DeviceMemory m_memory;
+  sim::MemoryShadow m_shadow;
   std::uint64_t m_grid_workspace = 0;  // its address; 0: none yet
   std::unordered_map<std::string, LoadedModule> m_modules;
 };

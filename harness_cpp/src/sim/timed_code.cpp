@@ -32,6 +32,9 @@ std::uint32_t bits_of(std::string_view type) {
 }
 
 std::uint32_t access_bytes(const Instruction& instruction) {
+  if (is_one_of(instruction.opcode, {"ldmatrix", "stmatrix"})) return 16;  // rows
+  if (copy_step(instruction) == CopyStep::start && instruction.operands.size() > 2)
+    return static_cast<std::uint32_t>(instruction.operands[2].bits);
   std::uint32_t count = 1;
   if (instruction.has("v2")) count = 2;
   if (instruction.has("v4")) count = 4;
@@ -40,6 +43,7 @@ std::uint32_t access_bytes(const Instruction& instruction) {
 }
 
 Space access_space(const Instruction& instruction) {
+  if (copy_step(instruction) == CopyStep::start) return Space::global;  // what takes long
   for (const std::string_view modifier : instruction.modifiers) {
     if (modifier == "global") return Space::global;
     if (modifier.substr(0, 6) == "shared") return Space::shared;
@@ -59,7 +63,10 @@ Kind kind_of(const Instruction& instruction) {
   // Parameters arrive in constant banks that machine code reads as operands.
   if (access_space(instruction) == Space::param) return Kind::compute;
   if (is_one_of(instruction.opcode, {"ld", "ldu"})) return Kind::load;
-  if (instruction.opcode == "st") return Kind::store;
+  if (instruction.opcode == "st" || instruction.opcode == "stmatrix") return Kind::store;
+  if (instruction.opcode == "ldmatrix") return Kind::load;
+  if (moves_tile(instruction)) return instruction.has("store") ? Kind::store : Kind::load;
+  if (copy_step(instruction) == CopyStep::start) return Kind::load;
   if (is_one_of(instruction.opcode, {"atom", "red"})) return Kind::atomic;
   return Kind::compute;
 }
@@ -68,8 +75,9 @@ Kind kind_of(const Instruction& instruction) {
 std::uint8_t slots_of(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   const std::string_view type = instruction.type();
-  if (is_one_of(opcode, {"mov", "cvta"})) return 0;  // renamed away, or an operand
-  if (opcode == "ld" && access_space(instruction) == Space::param) return 0;
+  if (const std::uint8_t slots = matrix_slots(instruction); slots != 0) return slots;
+  if (is_one_of(opcode, {"mov", "cvta"})) return 0;         // renamed away, or an operand
+  if (access_space(instruction) == Space::param) return 0;  // constants, or registers of a call
   const bool approximate = instruction.has("approx");
   const bool is_float = !type.empty() && (type[0] == 'f' || type[0] == 'b');
   if (is_one_of(opcode, {"div", "rem"})) {
@@ -103,8 +111,8 @@ void set_registers(const Instruction& instruction, TimedOp& timed) {
     collect_registers(instruction.operands[i], is_written ? writes : reads);
   }
   if (instruction.guard >= 0) reads.push_back(instruction.guard);
-  writes.resize(std::min(writes.size(), timed.written.size()));
-  reads.resize(std::min(reads.size(), timed.read.size()));
+  writes.resize(std::min(writes.size(), timed.written.size() - 1));
+  reads.resize(std::min(reads.size(), timed.read.size() - 1));
   std::copy(writes.begin(), writes.end(), timed.written.begin());
   std::copy(reads.begin(), reads.end(), timed.read.begin());
 }
@@ -113,7 +121,12 @@ TimedOp timed_op(const Instruction& instruction, const Op& op) {
   TimedOp timed;
   timed.kind = kind_of(instruction);
   timed.space = access_space(instruction);
-  timed.any_order = instruction.has("nc") || timed.space == Space::constant;
+  timed.copy = copy_step(instruction);
+  if (timed.copy == CopyStep::wait_group && !instruction.operands.empty())
+    timed.pending_groups = static_cast<std::uint16_t>(instruction.operands[0].bits);
+  timed.is_tile = moves_tile(instruction);
+  timed.any_order =
+      instruction.has("nc") || timed.space == Space::constant || timed.copy == CopyStep::start;
   timed.slots = slots_of(instruction);
   timed.bytes = static_cast<std::uint8_t>(access_bytes(instruction));
   timed.latency = timed.slots == 0 ? 0 : op.latency;
@@ -245,6 +258,32 @@ TimedCode timed_code(const ptx::Function& function, const std::vector<Op>& ops) 
   mark_predicated(function, ops, code);
   mark_merged(function, ops, code);
   return code;
+}
+
+TimedCode timed_code(const Program& program) {
+  if (program.routines.empty()) return timed_code(*program.function, program.code);
+  TimedCode all;
+  const auto count = static_cast<std::int32_t>(program.code.size());
+  std::vector<std::int32_t> begins{0};
+  for (const Routine& routine : program.routines) begins.push_back(routine.first_pc);
+  begins.push_back(count);
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+    std::vector<Op> ops(program.code.begin() + begins[i], program.code.begin() + begins[i + 1]);
+    for (Op& op : ops) {
+      op.pc -= begins[i];
+      if (op.target >= 0) op.target -= begins[i];
+    }
+    TimedCode own = timed_code(program.function_at(begins[i]), ops);
+    const auto first_register = static_cast<std::int32_t>(all.registers);
+    for (TimedOp& timed : own.ops) {
+      for (std::int32_t& index : timed.written) index += index >= 0 ? first_register : 0;
+      for (std::int32_t& index : timed.read) index += index >= 0 ? first_register : 0;
+      timed.leader += timed.leader >= 0 ? begins[i] : 0;
+    }
+    all.ops.insert(all.ops.end(), own.ops.begin(), own.ops.end());
+    all.registers += own.registers;
+  }
+  return all;
 }
 
 }  // namespace cudaopt::sim

@@ -8,6 +8,8 @@
 
 #include "ptx/module.hpp"
 #include "sim/machine.hpp"
+#include "sim/program.hpp"
+#include "sim/timed_matrix.hpp"
 
 namespace cudaopt::sim {
 
@@ -21,8 +23,17 @@ struct TimedOp {
   std::uint8_t bytes = 0;    // per lane
   std::uint16_t latency = 4;
   Pipe pipe = Pipe::integer;
-  std::array<std::int32_t, 4> written{-1, -1, -1, -1};  // registers by index; -1: none
-  std::array<std::int32_t, 7> read{-1, -1, -1, -1, -1, -1, -1};
+  CopyStep copy = CopyStep::none;
+  std::uint16_t pending_groups = 0;  // CopyStep::wait_group: how many may be
+  bool is_tile = false;              // wmma.load, wmma.store: addresses of its own
+  // Registers by index; -1 ends the list.
+  std::array<std::int32_t, 9> written;
+  std::array<std::int32_t, 25> read;
+
+  TimedOp() {
+    written.fill(-1);
+    read.fill(-1);
+  }
 };
 
 struct TimedCode {
@@ -30,6 +41,10 @@ struct TimedCode {
   std::size_t registers = 0;
 };
 
+// Of one function whose code these ops are, from pc 0 on.
 [[nodiscard]] TimedCode timed_code(const ptx::Function& function, const std::vector<Op>& ops);
+
+// Of a kernel and all it calls. Registers are a function's own, whoever called it.
+[[nodiscard]] TimedCode timed_code(const Program& program);
 
 }  // namespace cudaopt::sim

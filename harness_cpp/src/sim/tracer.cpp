@@ -68,6 +68,8 @@ void BlockTracer::step(const Warp& warp, const Op& op, std::uint32_t mask) {
   Arrival arrival = start;
   if (timed.kind == Kind::compute || timed.kind == Kind::boundary || mask == 0) {
     arrival.cycles += timed.latency;
+  } else if (timed.is_tile) {
+    arrival = access_tile(warp, op, timed, start);
   } else {
     Request request{lane_addresses(warp, op, timed, mask), timed.space,
                     static_cast<std::size_t>(op.pc), start};
@@ -76,6 +78,19 @@ void BlockTracer::step(const Warp& warp, const Op& op, std::uint32_t mask) {
     arrival = request.arrival;
   }
   scoreboard.issue(timed, start, arrival);
+}
+
+// All requests start together; the registers are there with the last.
+Arrival BlockTracer::access_tile(const Warp& warp, const Op& op, const TimedOp& timed,
+                                 const Arrival& start) {
+  Arrival last = start;
+  for (const LaneAddresses& lanes : tile_requests(warp, op)) {
+    Request request{lanes, timed.space, static_cast<std::size_t>(op.pc), start};
+    request.space = space_of(timed.space, request.lanes);
+    access(timed, request);
+    last = std::max(last, request.arrival);
+  }
+  return last;
 }
 
 // Of what a special function expands to, one instruction goes to the special unit.

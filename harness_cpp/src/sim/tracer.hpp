@@ -38,6 +38,8 @@ class BlockTracer {
 
   void count_slots(const TimedOp& timed);
   void access(const TimedOp& timed, Request& request);
+  [[nodiscard]] Arrival access_tile(const Warp& warp, const Op& op, const TimedOp& timed,
+                                    const Arrival& start);
   void access_shared(const TimedOp& timed, Request& request);
   void shared_atomic(Request& request);
   void access_global(const TimedOp& timed, Request& request);

@@ -2,21 +2,30 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "sim/clock.hpp"
 #include "sim/fault.hpp"
 #include "sim/fixed_slots.hpp"
+#include "sim/paths.hpp"
+#include "sim/printed_text.hpp"
 #include "sim/tracer.hpp"
 
 namespace cudaopt::sim {
 namespace {
 
-// Instructions a warp executes before the next one has its turn: short enough that warps walk
-// through memory side by side, as on hardware.
-constexpr std::uint32_t kSlice = 256;
+// Of a block that has nothing to do but wait, and of which it cannot be told that it waits for
+// ever.
+constexpr std::uint64_t kLongestWait = std::uint64_t{1} << 29;
 
-// Memory nobody has written yet: as floats, NaN; as indices, out of every range.
-constexpr int kUnwritten = 0xff;
+constexpr std::uint64_t kFirstLook = 16;  // turns in which nobody did anything
+
+// Without those that decode inserted, and those spent waiting for others, of which there are more
+// or less by the order of turns.
+std::uint64_t own_instructions(const Block& block) {
+  return block.instructions - block.inserted - block.spun;
+}
 
 [[noreturn]] void fail_at(const Warp& warp, std::int32_t pc, FaultDetail detail) {
   fail(warp, warp.launch->program->code[static_cast<std::size_t>(pc)],
@@ -33,14 +42,6 @@ constexpr int kUnwritten = 0xff;
   fail_at(warp, warp.pc, std::move(detail));
 }
 
-[[noreturn]] void fail_stuck(const Warp& warp) {
-  FaultDetail detail;
-  detail.kind = FaultKind::timeout;
-  detail.message = "kernel '" + warp.launch->program->function->name +
-                   "' makes no progress: warps wait at a barrier the others will never reach";
-  fail_at(warp, warp.barrier_pc, std::move(detail));
-}
-
 }  // namespace
 
 Worker::Memory Worker::make_memory(std::uint64_t bytes) {
@@ -52,15 +53,23 @@ Worker::Worker(Launch& launch, RunSlice run_slice)
       m_run_slice(run_slice),
       m_threads(static_cast<std::uint32_t>(launch.block.count())),
       m_patterns(launch.program->patterns),
-      m_executed(launch.program->code.size()) {
+      m_executed(launch.program->code.size()),
+      m_frames(*launch.program, (m_threads + kLanes - 1) / kLanes),
+      m_turns(launch.order, (m_threads + kLanes - 1) / kLanes) {
   const Program& program = *launch.program;
   const std::uint32_t warps = (m_threads + kLanes - 1) / kLanes;
   m_registers = make_memory(std::uint64_t{program.register_bytes} * warps);
   m_predicates.resize(std::size_t{program.predicates} * warps);
   m_shared = make_memory(launch.shared_bytes);
-  m_local = make_memory(std::uint64_t{program.local_bytes} * warps * kLanes);
+  m_local = make_memory(std::uint64_t{program.local_stack_bytes} * warps * kLanes);
   m_warps.resize(warps);
+  m_spins.resize(warps);
+  m_reads_clock = std::any_of(program.code.begin(), program.code.end(), reads_clock);
   make_warps();
+  if (program.shadow != nullptr) {
+    m_shadow = std::make_unique<WorkerShadow>(
+        launch, m_warps, std::uint64_t{program.local_stack_bytes} * warps * kLanes);
+  }
 }
 
 void Worker::make_warps() {
@@ -73,14 +82,20 @@ void Worker::make_warps() {
     warp.block = &m_block;
     warp.launch = &m_launch;
     warp.counters = &m_counters;
-    fill_launch_slots(warp);
+    fill_launch_slots(warp, program);
+    m_frames.keep_kernel_frame(warp);
   }
   m_block.warps = &m_warps;
   m_block.patterns = m_patterns.data();
   m_block.shared = m_shared.get();
   m_block.shared_bytes = m_launch.shared_bytes;
   m_block.local = m_local.get();
-  m_block.local_bytes = program.local_bytes;
+  m_block.local_bytes = program.local_stack_bytes;
+  m_block.frames = &m_frames;
+  m_block.executed = &m_executed;
+  if (m_launch.watch == nullptr) return;
+  m_watch = std::make_unique<BlockWatch>(*m_launch.watch, m_block);
+  m_block.watch = m_watch.get();
 }
 
 void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
@@ -90,34 +105,43 @@ void Worker::begin(std::uint64_t block, BlockTracer* tracer) {
   m_block.index = {static_cast<std::uint32_t>(block % grid.x),
                    static_cast<std::uint32_t>(block / grid.x % grid.y),
                    static_cast<std::uint32_t>(block / grid.x / grid.y)};
-  m_block.instructions = m_block.inserted = 0;
+  m_block.instructions = m_block.inserted = m_block.spun = 0;
+  m_block.left.clear();
   m_block.barriers.fill(Barrier{});
+  m_block.copies.clear();
   std::memset(m_block.shared, kUnwritten, m_block.shared_bytes);
-  std::memset(m_block.local, kUnwritten, m_block.local_bytes * m_warps.size() * kLanes);
+  for (std::uint64_t thread = 0; thread < m_warps.size() * kLanes; ++thread) {
+    std::memset(m_block.local + thread * m_block.local_bytes, kUnwritten,
+                m_launch.program->local_bytes);
+  }
+  m_block.printed.clear();
   for (Warp& warp : m_warps) begin_warp(warp);
+  if (m_shadow != nullptr) m_shadow->begin_block();
+  m_turns.begin(block);
+  m_idle_turns = 0;
+  m_spins.assign(m_warps.size(), SpinWatch{});
+  if (m_watch != nullptr) m_watch->begin();
 }
 
 void Worker::begin_warp(Warp& warp) {
-  const Program& program = *m_launch.program;
   const std::uint32_t threads = m_threads - warp.index * kLanes;
   warp.alive = warp.active = threads >= kLanes ? kAllLanes : (1u << threads) - 1;
   warp.pc = 0;
   warp.reconverge = -1;
   warp.state = WarpState::running;
   warp.split_count = 0;
-  warp.parked = 0;
+  warp.parked = warp.let_past = 0;
   warp.barrier = -1;
   warp.carry = 0;
-  if (program.reads_unwritten) {
-    std::memset(warp.registers, 0, program.written_register_bytes);
-    std::fill_n(warp.predicates, program.written_predicates, 0u);
-  }
-  fill_block_slots(warp);
+  warp.instructions = 0;
+  m_frames.begin(warp);
+  fill_block_slots(warp, *m_launch.program);
+  fill_frame_slots(warp, *m_launch.program);
 }
 
-std::uint32_t Worker::run_traced(Warp& warp) {
+std::uint32_t Worker::run_traced(Warp& warp, std::uint32_t limit) {
   std::uint32_t executed = 0;
-  while (executed < kSlice && warp.state == WarpState::running) {
+  while (executed < limit && warp.state == WarpState::running) {
     const Op& op = m_launch.program->code[static_cast<std::size_t>(warp.pc)];
     std::uint32_t mask = warp.active;
     if (op.guard >= 0 && !op.is_branch) {
@@ -130,36 +154,75 @@ std::uint32_t Worker::run_traced(Warp& warp) {
   return executed;
 }
 
+// Other lanes of a warp have turns when the running ones have waited for long.
+bool Worker::give_turn(Warp& warp) {
+  SpinWatch& spin = m_spins[warp.index];
+  const Program& program = *m_launch.program;
+  const std::uint32_t limit = std::min(m_turns.slice(), spin.longest_turn());
+  const std::uint64_t inserted = m_block.inserted;
+  spin.begin_turn(program, m_executed);
+  if (m_reads_clock) {
+    m_block.executed_before =
+        std::accumulate(m_executed.begin(), m_executed.end(), std::uint64_t{0});
+  }
+  const std::uint32_t executed =
+      m_block.tracer != nullptr ? run_traced(warp, limit)
+                                : m_run_slice(warp, program.code.data(), limit, m_executed.data());
+  spin.end_turn(program, m_executed, executed);
+  m_block.instructions += executed;
+  warp.instructions += executed;
+  if (spin.spins()) m_block.spun += executed - (m_block.inserted - inserted);
+  if (own_instructions(m_block) > m_launch.block_instructions || m_block.spun > kLongestWait) {
+    fail_budget(warp);
+  }
+  if (warp.state != WarpState::running) return true;
+  if ((m_turns.yields() || spin.is_impatient()) && yield(warp)) spin.has_yielded();
+  return !spin.spins();
+}
+
 bool Worker::advance() {
-  bool ran = false;
-  for (Warp& warp : m_warps) {
+  bool ran = false, idle = true;
+  for (const std::uint32_t index : m_turns.next_round()) {
+    Warp& warp = m_warps[index];
     if (warp.state != WarpState::running) continue;
     ran = true;
-    m_block.instructions +=
-        m_block.tracer != nullptr
-            ? run_traced(warp)
-            : m_run_slice(warp, m_launch.program->code.data(), kSlice, m_executed.data());
-    if (m_block.instructions - m_block.inserted > m_launch.block_instructions) fail_budget(warp);
+    if (give_turn(warp)) idle = false;
   }
+  m_idle_turns = idle ? m_idle_turns + 1 : 0;
   return ran;
 }
 
 void Worker::run(std::uint64_t block, BlockTracer* tracer) {
   begin(block, tracer);
+  std::uint64_t next_look = kFirstLook;
   while (advance()) {
+    if (m_idle_turns < next_look) continue;
+    next_look *= 2;
+    Standstill standstill;
+    if (add_to(standstill)) throw standstill.fault("");
   }
   finish();
 }
 
+bool Worker::add_to(Standstill& standstill) {
+  return standstill.add(m_block, m_run_slice, m_executed.data());
+}
+
 void Worker::finish() {
-  for (const Warp& warp : m_warps) {
-    if (warp.state != WarpState::exited) fail_stuck(warp);
+  const bool ended = std::all_of(m_warps.begin(), m_warps.end(),
+                                 [](const Warp& warp) { return warp.state == WarpState::exited; });
+  if (!ended) {
+    Standstill standstill;
+    static_cast<void>(add_to(standstill));  // no warp runs: it is one
+    throw standstill.fault("");
   }
+  if (m_watch != nullptr) m_watch->finish();
+  if (m_launch.printed != nullptr) m_launch.printed->add(m_block.linear, m_block.printed);
   m_counters.blocks += 1;
   m_counters.warps += m_warps.size();
   m_counters.threads += m_threads;
   m_counters.max_block_instructions =
-      std::max(m_counters.max_block_instructions, m_block.instructions - m_block.inserted);
+      std::max(m_counters.max_block_instructions, own_instructions(m_block));
 }
 
 Counters Worker::take_counters() {

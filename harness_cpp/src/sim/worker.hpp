@@ -10,7 +10,13 @@
 
 #include "device.hpp"
 #include "sim/block.hpp"
+#include "sim/block_watch.hpp"
+#include "sim/frames.hpp"
+#include "sim/launch_shadow.hpp"
 #include "sim/ops.hpp"
+#include "sim/spin.hpp"
+#include "sim/standstill.hpp"
+#include "sim/turns.hpp"
 
 namespace cudaopt::sim {
 
@@ -28,6 +34,9 @@ class Worker {
   void begin(std::uint64_t block, BlockTracer* tracer = nullptr);
   [[nodiscard]] bool advance();
   void finish();
+  // For how many turns by now every warp that ran only looked whether it may go on.
+  [[nodiscard]] std::uint64_t idle_turns() const { return m_idle_turns; }
+  [[nodiscard]] bool add_to(Standstill& standstill);
 
   // What the blocks run since the last call add up to.
   [[nodiscard]] Counters take_counters();
@@ -42,7 +51,9 @@ class Worker {
 
   void make_warps();
   void begin_warp(Warp& warp);
-  [[nodiscard]] std::uint32_t run_traced(Warp& warp);
+  // False: the warp only looked whether it may go on.
+  bool give_turn(Warp& warp);
+  [[nodiscard]] std::uint32_t run_traced(Warp& warp, std::uint32_t limit);
 
   Launch& m_launch;
   RunSlice m_run_slice;
@@ -52,8 +63,15 @@ class Worker {
   std::vector<AddressPattern> m_patterns;
   std::vector<Warp> m_warps;
   std::vector<std::uint64_t> m_executed;  // by pc
+  bool m_reads_clock = false;
+  Frames m_frames;
   Counters m_counters;
   Block m_block;
+  std::unique_ptr<WorkerShadow> m_shadow;  // of a program with one
+  Turns m_turns;
+  std::vector<SpinWatch> m_spins;  // by warp
+  std::uint64_t m_idle_turns = 0;
+  std::unique_ptr<BlockWatch> m_watch;  // only in launches with checks
 };
 
 }  // namespace cudaopt::sim

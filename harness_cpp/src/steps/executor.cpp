@@ -209,6 +209,15 @@ StepAnswer Executor::operator()(const ReadGuardsStep& step) {
   return ReadGuardsAnswer{m_device->guards_intact(step.buffer)};
 }
 
+StepAnswer Executor::operator()(const ReadShadowStep& step) {
+  const ShadowValues shadow = m_device->read_shadow(step.buffer, step.dtype);
+  const std::string label = buffer_label(step.buffer);
+  const auto* values = reinterpret_cast<const std::uint8_t*>(shadow.values.data());
+  m_files.write(step.values_file, values, shadow.values.size() * sizeof(double), label);
+  m_files.write(step.states_file, shadow.states.data(), shadow.states.size(), label);
+  return ReadShadowAnswer{shadow.values.size()};
+}
+
 StepAnswer Executor::operator()(const DigestStep& step) {
   return DigestAnswer{sha256_hex(m_device->read(step.buffer))};
 }

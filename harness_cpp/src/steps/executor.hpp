@@ -34,6 +34,7 @@ class Executor {
   protocol::StepAnswer operator()(const protocol::LaunchStep& step);
   protocol::StepAnswer operator()(const protocol::ReadStep& step);
   protocol::StepAnswer operator()(const protocol::ReadGuardsStep& step);
+  protocol::StepAnswer operator()(const protocol::ReadShadowStep& step);
   protocol::StepAnswer operator()(const protocol::DigestStep& step);
   protocol::StepAnswer operator()(const protocol::CompareDigestStep& step);
   protocol::StepAnswer operator()(const protocol::MeasureStep& step);

@@ -94,7 +94,8 @@ void Files::write(const std::string& name, const void* content, std::size_t byte
                   const std::string& what) const {
   const std::string path = path_of(name);
   File file = open(path, "wb", what);
-  const bool written = std::fwrite(content, 1, bytes, file.get()) == bytes;
+  // An empty buffer may have no address, which fwrite does not allow.
+  const bool written = bytes == 0 || std::fwrite(content, 1, bytes, file.get()) == bytes;
   // Closing flushes: a full disk may show only here.
   if (std::fclose(file.release()) != 0 || !written) {
     throw Fault(FaultKind::io_error, what + ": file \"" + path + "\" cannot be written: " +
