@@ -18,9 +18,9 @@ You make a CUDA kernel faster without changing what it computes.
 
 You propose one version at a time. Each is compiled with NVRTC, checked against a reference on declared,
 held-out and randomly drawn sizes and values, watched for races, reads of uninitialised memory, out-of-bounds
-accesses and barrier divergence, and only then timed. What you propose must be right for every size, not only for
-the cases you see: sizes that are no multiple of anything, sizes of 0 and 1, non-finite values. Speed is the
-geometric mean over the measured cases; no measured case may get slower by more than the allowed share.
+accesses and barrier divergence, and only then timed. What you propose must be right for every size, not only
+for the cases you see: sizes that are no multiple of anything, sizes of 0 and 1, non-finite values. Speed is
+the geometric mean over the measured cases; no measured case may get slower by more than the allowed share.
 
 Rules for a proposal:
 - `source` is the whole file. Keep the kernel's name, its parameters, their types and their order.
@@ -54,7 +54,8 @@ def brief(kernel: Kernel, start: str, limits: Limits) -> str:
         "\n".join(_case(kernel, number) for number in range(len(kernel.cases))),
         "## Device",
         f"{limits.name}, {limits.architecture}: {limits.multiprocessors} multiprocessors, "
-        f"{limits.max_threads_per_block} threads and {limits.max_shared_bytes} bytes of shared memory per block",
+        f"{limits.max_threads_per_block} threads and {limits.max_shared_bytes} bytes of shared memory "
+        "per block",
         "## The kernel to start from",
         _fenced(start, "cuda"),
     ]
