@@ -108,6 +108,8 @@ def without_model_access() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("OPENAI_")]:
             patch.delenv(name)
+        # Scripted servers are on the loopback, which a proxy does not reach.
+        patch.setenv("NO_PROXY", "127.0.0.1")
         yield
 
 

@@ -215,8 +215,10 @@ def test_a_percentage_is_written_as_it_is_read(field, text):
         ("max_tokens", "0"),
         ("max_tokens", "9"),
         ("patience", "2"),
-    ]
-    + [("max_seconds", "1.5"), ("max_seconds", "0"), ("floor_share", "90")],
+        ("max_seconds", "1.5"),
+        ("max_seconds", "0"),
+        ("floor_share", "90"),
+    ],
 )
 def test_a_bound_of_a_run_is_written_as_it_is_read(field, text):
     assert BY_FIELD[field].write(getattr(resolve({field: text}, {}, {}), field)) == text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -32,7 +33,19 @@ class Access:
     cache_key: str = "pytest-cudaopt"
 
     def __repr__(self) -> str:
-        return f"Access(model={self.model!r}, base_url={self.base_url!r})"
+        return f"Access(model={self.model!r}, server={self.server!r})"
+
+    @property
+    def server(self) -> str | None:
+        """The server's URL without a name and password it may hold; None for the API's own."""
+        if self.base_url is None:
+            return None
+        parts = urlsplit(self.base_url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+    def hide_key(self, text: str) -> str:
+        """Return `text` without the key, which some servers repeat."""
+        return text.replace(self.key, "[key]")
 
 
 class ResponsesModel:
@@ -40,7 +53,9 @@ class ResponsesModel:
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        transport = BoundedTransport(httpx2.HTTPTransport(), access.timeout_s)
+        # Minutes pass between requests: a kept connection would only have to be closed by somebody.
+        closing = httpx2.Limits(max_keepalive_connections=0)
+        transport = BoundedTransport(httpx2.HTTPTransport(limits=closing), access.timeout_s)
         self._client = openai.OpenAI(
             api_key=access.key,
             base_url=access.base_url,
@@ -51,7 +66,7 @@ class ResponsesModel:
 
     @property
     def name(self) -> str:
-        where = "" if self._access.base_url is None else f" at {self._access.base_url}"
+        where = "" if self._access.server is None else f" at {self._access.server}"
         return f"{self._access.model}{where}"
 
     def read(self, raw: str) -> Reply:
@@ -76,15 +91,17 @@ class ResponsesModel:
         except openai.OpenAIError as error:
             raise self._failure(error) from error
         except httpx2.HTTPError as error:
-            raise ModelFailure(FailureKind.UNREACHABLE, f"{self.name}: {error}") from error
-        return text
+            raise ModelFailure(
+                FailureKind.UNREACHABLE, f"{self.name}: {self._access.hide_key(str(error))}"
+            ) from error
+        return self._access.hide_key(text)
 
     def _failure(self, error: openai.OpenAIError) -> ModelFailure:
-        about = f"{self.name}: {_reason(error)}"
+        about = self._access.hide_key(f"{self.name}: {_reason(error)}")
         match error:
             case openai.RateLimitError():
                 # Without money or quota, waiting does not help.
-                spent = "insufficient_quota" in str(error)
+                spent = "insufficient_quota" in (error.code, error.type)
                 return ModelFailure(FailureKind.RATE_LIMITED, about, is_final=spent)
             case openai.APITimeoutError():
                 return ModelFailure(FailureKind.TIMED_OUT, about)
