@@ -49,12 +49,15 @@ def test_the_largest_bound_is_the_floor(
     tmp_path: Path, amounts: dict[str, str], floor_ns: float, because: str
 ) -> None:
     kernel = declared(tmp_path, work=work(**amounts))
-    floors = floor_by_case(kernel, judged(batch_latency(20_000.0)), PEAKS)
+    floors = floor_by_case(kernel, judged(batch_latency(20_000.0, cold_ns=30_000.0)), PEAKS)
     assert floors == {"n1000": Floor(floor_ns, floor_ns / 20_000.0, because)}
 
 
 def test_there_is_no_floor_without_work_peaks_or_a_measurement(tmp_path: Path) -> None:
-    measured, with_work = judged(batch_latency(20_000.0)), declared(tmp_path, work=work(bytes="8*n"))
+    measured, with_work = (
+        judged(batch_latency(20_000.0, cold_ns=30_000.0)),
+        declared(tmp_path, work=work(bytes="8*n")),
+    )
     assert floor_by_case(with_work, measured, PEAKS) != {}
     assert floor_by_case(with_work, measured, None) == {}
     assert floor_by_case(declared(tmp_path), measured, PEAKS) == {}
