@@ -96,9 +96,9 @@ def test_a_model_repairs_what_it_is_told_and_the_best_is_kept(project: Project, 
         response(reasoning(), call("device_properties", {})),
         answer(UNDECLARED),
         once_told('identifier "j" is undefined', TREBLED),
-        once_told("WRONG RESULT", BEYOND),
+        once_told("WRONG: y: 51 of 51 elements", BEYOND),
         response(reasoning(), call("run_one_case", {**FASTER, "case_id": "n51"})),
-        once_told("OUT OF BOUNDS", FASTER),
+        once_told("reads x[51] (4 bytes), but 'x' has 51 elements of 4 bytes, at scale.cu:4", FASTER),
     )
     with serving(*script) as server:
         ran = run(server.url, "--optimize-max-iterations", "4", "--optimize-record", "kept.jsonl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
@@ -10,6 +11,7 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
+from pytest_cudaopt.cases import Case
 from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceUnsupported
 from pytest_cudaopt.evaluation import Evaluation, Plan, Stage, Status
 from pytest_cudaopt.optimize import (
@@ -67,7 +69,7 @@ def evaluate(state: RunState, runtime: Runtime[Run]) -> RunState:
     sanitizes = run.options.sanitize_elements > 0
     plan = Plan(
         stages=(Stage.COMPILE, Stage.CHECK, *([Stage.SANITIZE] if sanitizes else []), Stage.MEASURE),
-        cases=run.kernel.cases,
+        cases=run.kernel.cases if number == 0 else _small_first(run.kernel.cases),
         seed=run.options.seed,
         budget=run_budget.of(run),
         warmup=run.options.warmup,
@@ -210,6 +212,11 @@ def _enough(run: Run) -> tuple[StopReason, str] | None:
     if run.options.limits.floor_share is not None:
         share = mean_share(floor_by_case(run.kernel, best.evaluation, known_peaks(run.device)))
     return limits.stop(run.options.limits, run.attempts, run.spent, share)
+
+
+def _small_first(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """Order the cases so that the first one that fails is the easiest to understand."""
+    return tuple(sorted(cases, key=lambda case: math.prod(case.by_name.values())))
 
 
 def _unproposed(run: Run, proposal: Proposal) -> Evaluation:

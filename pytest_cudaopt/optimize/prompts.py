@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.optimize import attempt_feedback, describe, memory
+from pytest_cudaopt.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from pytest_cudaopt.answers import Limits
     from pytest_cudaopt.declared import Kernel
+    from pytest_cudaopt.float_expressions import FloatExpression
     from pytest_cudaopt.optimize.attempt import Attempt
     from pytest_cudaopt.parameters import Parameter
 
@@ -47,7 +49,8 @@ def brief(kernel: Kernel, start: str, limits: Limits) -> str:
         "\n".join(_parameter(parameter) for parameter in kernel.parameters),
         f"Sizes: {', '.join(kernel.sizes) or 'none'}"
         + "".join(f"; {name} = {expression}" for name, expression in kernel.derived),
-        f"Accepted error: rtol {kernel.tolerance.rtol}, atol {kernel.tolerance.atol}",
+        "## What is accepted",
+        "\n".join(_accepted(kernel, one) for one in kernel.instances[0].parameters if one.is_output),
         "## Reference",
         _fenced(describe.reference_source(kernel), "python"),
         "## Cases",
@@ -87,6 +90,26 @@ def _parameter(parameter: Parameter) -> str:
     shape = f"[{', '.join(str(extent) for extent in parameter.shape)}]" if parameter.is_array else ""
     types = " or ".join(parameter.cuda_types)
     return f"- {parameter.name}: {parameter.role.value} {parameter.dtype.name}{shape}; in C++ {types}"
+
+
+def _accepted(kernel: Kernel, output: Parameter) -> str:
+    """Say what an output is judged by, with expressions as they were declared."""
+    if kernel.accept is not None:
+        return f"- {output.name}: what the declaration's accept= accepts"
+    if output.exact:
+        return f"- {output.name}: the reference's bits"
+    own, dtype = output.judging.tolerance, output.dtype
+    shared = kernel.tolerance if dtype.is_float else Tolerance()
+    rtol, atol = (0.0, 0.0) if own.ulp is not None else (dtype.rtol, dtype.atol)
+    rtol_text = _first(own.rtol, shared.rtol, rtol)
+    atol_text = _first(own.atol, shared.atol, atol)
+    ulp = "" if own.ulp is None else f", or {own.ulp:g} ulp if that is more"
+    return f"- {output.name}: |got - expected| <= {atol_text} + ({rtol_text}) * |expected|{ulp}"
+
+
+def _first(own: FloatExpression | None, shared: FloatExpression | None, default: float) -> str:
+    given = shared if own is None else own
+    return f"{default:g}" if given is None else str(given)
 
 
 def _case(kernel: Kernel, number: int) -> str:
