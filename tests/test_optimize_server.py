@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -177,3 +180,39 @@ def test_tokens_that_are_used_up_end_the_run(run: Any) -> None:
     assert ran.code == 0
     assert ran.summary["stopped_because"] == "tokens_used"
     assert ran.decisions == ["start", "not_accepted", "new_best"]
+
+
+def test_ctrl_c_while_a_model_thinks_ends_the_run_at_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("scale.cu", SLOW)
+    started: list[subprocess.Popen[bytes]] = []
+
+    def interrupt(request: Json) -> Answer:
+        started[0].send_signal(signal.SIGINT)
+        return Answer(" ", dribble=True)
+
+    with serving(interrupt) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        command = (sys.executable, "-m", "pytest", "-k", "optimize", "--optimize", "--cudaopt-device", "sim")
+        options = ("--optimize-model", "any-name")
+        # A program that a shell starts in the background ignores SIGINT, and so would what it starts.
+        started.append(
+            subprocess.Popen(
+                [*command, *options],
+                cwd=project.path,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            )
+        )
+        try:
+            output, _ = started[0].communicate(timeout=60)
+        finally:
+            started[0].kill()
+    assert started[0].returncode == pytest.ExitCode.INTERRUPTED
+    (folder,) = (project.path / "results").glob("run-*")
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["stopped_because"] == "interrupted"
+    assert KEY not in output.decode()
