@@ -66,7 +66,6 @@ class Settings:
     patience: int | None
     floor_share: float
     record: str
-    resume: str
     accept: bool
     accept_modelled: bool
     seed: int
@@ -234,14 +233,6 @@ OPTIONS: tuple[Option, ...] = (
         "",
         "append every proposal of a language model to this file, for replay:FILE",
         metavar="FILE",
-    ),
-    Option(
-        "resume",
-        "--optimize-from",
-        option_text.text,
-        "",
-        "go on with this run, such as results/run-003, instead of beginning a new one",
-        metavar="RUN",
     ),
     Option(
         "accept",

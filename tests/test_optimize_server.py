@@ -182,8 +182,9 @@ def test_tokens_that_are_used_up_end_the_run(run: Any) -> None:
     assert ran.decisions == ["start", "not_accepted", "new_best"]
 
 
+@pytest.mark.parametrize("search", ["greedy", "beam:2x1"])
 def test_ctrl_c_while_a_model_thinks_ends_the_run_at_once(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    search: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.write("scale.cu", SLOW)
     started: list[subprocess.Popen[bytes]] = []
@@ -192,11 +193,11 @@ def test_ctrl_c_while_a_model_thinks_ends_the_run_at_once(
         started[0].send_signal(signal.SIGINT)
         return Answer(" ", dribble=True)
 
-    with serving(interrupt) as server:
+    with serving(*[interrupt] * (1 if search == "greedy" else 2)) as server:
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         command = (sys.executable, "-m", "pytest", "-k", "optimize", "--optimize", "--cudaopt-device", "sim")
-        options = ("--optimize-model", "any-name")
+        options = ("--optimize-model", "any-name", "--optimize-search", search)
         # A program that a shell starts in the background ignores SIGINT, and so would what it starts.
         started.append(
             subprocess.Popen(

@@ -88,7 +88,6 @@ def test_command_line_wins_over_environment_over_ini():
         ("patience", "3", 3),
         ("floor_share", "90", 0.9),
         ("record", "runs/r.jsonl", "runs/r.jsonl"),
-        ("resume", "results/run-003", "results/run-003"),
         ("device", "cuda:11", "cuda:11"),
         ("require", "gpu, ", frozenset({"gpu"})),
         ("require", "", frozenset()),

@@ -13,7 +13,7 @@ from langsmith import tracing_context
 from pytest_cudaopt import directives, pipeline, replay
 from pytest_cudaopt.directive_checks import require_used_tunables
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
-from pytest_cudaopt.optimize import closing, nodes
+from pytest_cudaopt.optimize import closing, interruption, nodes
 from pytest_cudaopt.optimize.attempt import Proposer
 from pytest_cudaopt.optimize.dialogue import MOST_TOOL_ROUNDS
 from pytest_cudaopt.optimize.model_proposer import ModelProposer
@@ -116,15 +116,15 @@ def _invoke(graph: _Graph, run: Run) -> RunSummary:
     # Kernels are nobody else's business: LangSmith sees a run only if its own variable asks for it.
     traced = os.environ.get("LANGSMITH_TRACING", "false").lower() == "true"
     try:
-        with tracing_context(enabled=traced):
+        with tracing_context(enabled=traced), interruption.noticed_by(run.interrupted):
             state = graph.invoke(
                 {},
                 config={"recursion_limit": limit, "max_concurrency": run.options.search.round_size},
                 context=run,
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, interruption.Interrupted) as error:
         closing.write(run, run.summary(StopReason.INTERRUPTED, "interrupted"))
-        raise
+        raise KeyboardInterrupt from error
     except CudaoptError as error:
         closing.write(run, run.summary(StopReason.FAULT, str(error)))
         raise

@@ -19,6 +19,7 @@ from pytest_cudaopt.optimize import (
     comparing,
     describe,
     evidence,
+    interruption,
     limits,
     ranking,
     replay_model,
@@ -142,9 +143,10 @@ def plan_round(state: RunState, runtime: Runtime[Run]) -> Command[Literal["propo
 
 def propose(state: BranchState, runtime: Runtime[Run]) -> Command[Literal["tools", "gather"]]:
     """Ask for the proposal, or hear which tools are wanted before it."""
-    dialogue = runtime.context.dialogues[state["number"]]
+    run = runtime.context
+    dialogue = run.dialogues[state["number"]]
     try:
-        dialogue.ask()
+        interruption.call(dialogue.ask, run.interrupted)
     except ModelFailure as failure:
         raise EnvironmentFault(
             "model",

@@ -20,7 +20,7 @@ class OptimizeOptions:
     """One run's options. `max_iterations` counts proposals, not the start.
 
     `search` and `bounds` say how wide a run looks and when it has had enough; None stands for the iterations
-    alone. `record` is a file that gets every proposal of a model, `resume` the folder of a run to go on with.
+    alone. `record` is a file that gets every proposal of a model.
     `allow_slower` is how much slower a measured case may get: 0.02 is 2 %. `timeout_s` bounds a request.
     `warmup`, `samples` and `relative_error` say how a case is measured, as in a Plan. Cases of at most
     `sanitize_elements` are sanitized, none if it is 0.
@@ -40,7 +40,6 @@ class OptimizeOptions:
     search: Search = field(default_factory=Search)
     bounds: Limits | None = None
     record: Path | None = None
-    resume: Path | None = None
 
     @property
     def limits(self) -> Limits:
@@ -72,5 +71,4 @@ def options_of(settings: Settings, root: Path) -> OptimizeOptions:
             settings.floor_share or None,
         ),
         record=root / settings.record if settings.record else None,
-        resume=root / settings.resume if settings.resume else None,
     )

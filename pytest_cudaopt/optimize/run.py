@@ -57,6 +57,7 @@ class Run:
     started_s: float = field(default_factory=time.monotonic)
     # Branches talk to models at the same time, but a device takes one request after the other.
     device_turn: threading.Lock = field(default_factory=threading.Lock)
+    interrupted: threading.Event = field(default_factory=threading.Event)
 
     @property
     def spent(self) -> Spent:
