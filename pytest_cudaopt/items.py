@@ -5,6 +5,7 @@ It decides nothing about a kernel: `pipeline.evaluate` and `optimize` do. Knows 
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -105,28 +106,20 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
         return Finished(replace(work.row, status="not measured"), not_judged=reason)
     # Loads langgraph, which only sessions that optimise should pay for.
     from pytest_cudaopt.optimize.graph import optimize
-    from pytest_cudaopt.optimize.options import OptimizeOptions
+    from pytest_cudaopt.optimize.model_choice import choose
+    from pytest_cudaopt.optimize.options import options_of
 
     settings, device = session.settings, session.device()
-    options = OptimizeOptions(
-        max_iterations=settings.max_iterations,
-        model=settings.model,
-        seed=settings.seed,
-        allow_slower=settings.allow_slower,
-        timeout_s=settings.timeout_s,
-        warmup=settings.warmup,
-        samples=settings.samples,
-        relative_error=settings.relative_error,
-        accept=settings.accept,
-        accept_modelled=settings.accept_modelled,
-        sanitize_elements=settings.sanitize_elements,
-    )
+    options = options_of(settings, session.root)
+    chosen = choose(settings.model, os.environ, session.root, effort=settings.effort)
 
     def progress(attempt: Attempt) -> None:
         announce(f"  {work.kernel_id}[optimize] {_attempt_text(attempt, settings.max_iterations)}")
 
     row = work.row.on(device)
-    summary = optimize(work.kernel, device, options, session.results, progress)
+    if chosen.note:
+        announce(f"  {work.kernel_id}[optimize] {chosen.note}")
+    summary = optimize(work.kernel, device, options, session.results, progress, model=chosen.model)
     if summary.best is None:
         return _rejected_start(work, row, summary, session)
     return Finished(_with_summary(row, summary, session))

@@ -78,10 +78,68 @@ def device(text: str) -> str:
 
 
 def model(text: str) -> str:
-    """Read a proposer's name."""
-    if text != "offline":
-        raise ValueError("offline, the only proposer of this version (language models come later)")
+    """Read a proposer's name: auto, offline, replay:FILE, files:FOLDER, or that of a language model."""
+    kind, colon, rest = text.partition(":")
+    if not text or (kind in ("replay", "files") and colon and not rest):
+        raise ValueError("auto, offline, replay:FILE, files:FOLDER or a language model's name")
     return text
+
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
+
+
+def effort(text: str) -> str:
+    """Read how long a model may think."""
+    if text not in EFFORTS:
+        raise ValueError(f"one of {', '.join(EFFORTS)}")
+    return text
+
+
+def limit(text: str) -> int | None:
+    """Read a bound of at least 1; 0 is none."""
+    if not re.fullmatch(r"\d+", text):
+        raise ValueError("a whole number, 0 for no limit")
+    return int(text) or None
+
+
+def limit_text(bound: int | None) -> str:
+    """Write a bound so that `limit` reads it."""
+    return str(bound or 0)
+
+
+def duration_limit(text: str) -> float | None:
+    """Read a number of seconds; 0 is no limit."""
+    if not re.fullmatch(r"\d+(\.\d+)?s?", text):
+        raise ValueError("seconds, 0 for no limit")
+    return float(text.removesuffix("s")) or None
+
+
+def duration_limit_text(bound: float | None) -> str:
+    """Write a bound so that `duration_limit` reads it."""
+    return f"{bound or 0:g}"
+
+
+def clock(text: str) -> str:
+    """Read a time of day; an empty text is none."""
+    if text and not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", text):
+        raise ValueError("a time of day such as 07:00")
+    return text
+
+
+def search(text: str) -> tuple[int, int]:
+    """Read a search as incumbents and proposals for each: greedy is 1 and 1, beam:2x2 is 2 and 2."""
+    if text == "greedy":
+        return (1, 1)
+    beam = re.fullmatch(r"beam(?::([1-9])x([1-9]))?", text)
+    if beam is None:
+        raise ValueError("greedy, beam or beam:WxB (incumbents x proposals, each 1 to 9)")
+    return (int(beam[1] or 2), int(beam[2] or 2))
+
+
+def search_text(search: tuple[int, int]) -> str:
+    """Write a search so that `search` reads it."""
+    width, proposals = search
+    return "greedy" if search == (1, 1) else f"beam:{width}x{proposals}"
 
 
 def requirements(text: str) -> frozenset[str]:

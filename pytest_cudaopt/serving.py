@@ -42,6 +42,8 @@ class Serving:
                 stdout=self._output,
                 stderr=self._output,
                 pass_fds=(results_end,),
+                # It runs code that a language model wrote, which has no business with the model's key.
+                env={name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")},
                 # Ctrl-C in a terminal reaches us only; we decide what happens to the harness.
                 process_group=0,
             )

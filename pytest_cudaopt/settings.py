@@ -58,6 +58,14 @@ class Settings:
     optimize: bool
     max_iterations: int
     model: str
+    effort: str
+    search: tuple[int, int]
+    max_tokens: int | None
+    max_seconds: float | None
+    until: str
+    patience: int | None
+    floor_share: float
+    record: str
     accept: bool
     accept_modelled: bool
     seed: int
@@ -152,9 +160,79 @@ OPTIONS: tuple[Option, ...] = (
         "model",
         "--optimize-model",
         option_text.model,
-        "offline",
-        "who proposes candidates: offline tries the declared tunables (default offline)",
+        "auto",
+        "who proposes: a language model's name, offline (tries the declared tunables), replay:FILE or "
+        "files:FOLDER; auto is gpt-5.4-mini if OPENAI_API_KEY is set, else offline (default auto)",
         metavar="NAME",
+    ),
+    Option(
+        "effort",
+        "--optimize-reasoning-effort",
+        option_text.effort,
+        "medium",
+        "how long a language model may think: none, minimal, low, medium, high or xhigh (default medium)",
+        metavar="WORD",
+    ),
+    Option(
+        "search",
+        "--optimize-search",
+        option_text.search,
+        (1, 1),
+        "greedy varies the best; beam:WxB asks for B versions of each of the W best at once (default greedy)",
+        metavar="SEARCH",
+        write=option_text.search_text,
+    ),
+    Option(
+        "max_tokens",
+        "--optimize-max-tokens",
+        option_text.limit,
+        None,
+        "stop after so many tokens per kernel, 0 for no limit (default 0)",
+        metavar="N",
+        write=option_text.limit_text,
+    ),
+    Option(
+        "max_seconds",
+        "--optimize-max-seconds",
+        option_text.duration_limit,
+        None,
+        "begin no attempt after so many seconds per kernel, 0 for no limit (default 0)",
+        metavar="SECONDS",
+        write=option_text.duration_limit_text,
+    ),
+    Option(
+        "until",
+        "--optimize-until",
+        option_text.clock,
+        "",
+        "begin no attempt after this time of day, such as 07:00",
+        metavar="HH:MM",
+    ),
+    Option(
+        "patience",
+        "--optimize-patience",
+        option_text.limit,
+        None,
+        "stop after so many attempts in a row that brought nothing, 0 for no limit (default 0)",
+        metavar="N",
+        write=option_text.limit_text,
+    ),
+    Option(
+        "floor_share",
+        "--optimize-stop-at-floor",
+        option_text.percent,
+        0.0,
+        "stop at so many percent of the speed that work= and measured peaks allow, 0 to go on (default 0)",
+        metavar="PERCENT",
+        write=option_text.percent_text,
+    ),
+    Option(
+        "record",
+        "--optimize-record",
+        option_text.text,
+        "",
+        "append every proposal of a language model to this file, for replay:FILE",
+        metavar="FILE",
     ),
     Option(
         "accept",
@@ -314,6 +392,8 @@ _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "optimize",
     "max_iterations",
     "model",
+    "effort",
+    "search",
     "seed",
     "allow_slower",
     "sanitize_elements",

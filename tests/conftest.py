@@ -99,6 +99,20 @@ class Answered:
     stderr: pytest.LineMatcher
 
 
+@pytest.fixture(scope="session", autouse=True)
+def without_model_access() -> Iterator[None]:
+    """No test may reach a language model by the key of whoever runs the tests.
+
+    The tests' folders hold no `.env` but those that tests write: made-up projects are temporary ones.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("OPENAI_")]:
+            patch.delenv(name)
+        # Scripted servers are on the loopback, which a proxy does not reach.
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache for all made-up projects: looking for NVRTC once is enough."""

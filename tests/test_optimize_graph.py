@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,7 @@ from pytest_cudaopt.evaluation import (
     Status,
 )
 from pytest_cudaopt.optimize.accept import AcceptOutcome
-from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal
+from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal, Ready
 from pytest_cudaopt.optimize.graph import OptimizeOptions, mermaid, optimize
 from pytest_cudaopt.optimize.record import read_history
 from pytest_cudaopt.optimize.summary import RunSummary, StopReason
@@ -346,12 +346,11 @@ class TwoSources:
 
     exhausted_reason = "two were enough"
 
-    def propose(self, attempts: Sequence[Attempt]) -> Proposal | None:
-        if len(attempts) > 2:
+    def begin(self, run, parent: Attempt, number: int) -> Ready | None:
+        if number > 2:
             return None
-        start = attempts[0].candidate
-        source = start.source + f"// version {len(attempts)}\n"
-        return Proposal(dataclasses.replace(start, source=source), "another source")
+        source = run.start.source + f"// version {number}\n"
+        return Ready(Proposal(dataclasses.replace(run.start, source=source), "another source"))
 
 
 def test_any_proposer_can_take_the_tuners_place(run: Run) -> None:
@@ -399,9 +398,9 @@ def test_every_launch_an_attempt_was_judged_by_is_kept_in_its_folder(run: Run) -
 
 def test_the_graph_is_drawn_with_every_step() -> None:
     text = mermaid()
-    for step in ("load", "reference", "evaluate", "propose", "decide", "finish"):
-        assert f"\t{step}({step})" in text
-    for edge in ("load --> reference", "evaluate --> decide", "decide -.-> finish", "propose -.-> evaluate"):
+    for step in ("load", "reference", "evaluate", "decide", "plan", "propose", "tools", "gather", "finish"):
+        assert f"\t{step}({step}" in text
+    for edge in ("load --> reference", "evaluate --> decide", "decide -.-> finish", "gather --> evaluate"):
         assert edge in text
 
 

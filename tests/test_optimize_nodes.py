@@ -9,7 +9,7 @@ import pytest
 from made_up_runs import MadeUpDevice, TableJudge, declare_twice, evaluation, faster_with_larger_blocks
 
 from pytest_cudaopt.optimize.graph import OptimizeOptions, optimize
-from pytest_cudaopt.optimize.nodes import launch_timeout_s
+from pytest_cudaopt.optimize.run_budget import launch_timeout_s
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,21 @@ def test_command_line_wins_over_environment_over_ini():
         ("optimize", True, True),
         ("max_iterations", " 12 ", 12),
         ("model", "offline", "offline"),
+        ("model", "replay:run.jsonl", "replay:run.jsonl"),
+        ("model", "any/name:7b", "any/name:7b"),
+        ("effort", "high", "high"),
+        ("search", "greedy", (1, 1)),
+        ("search", "beam", (2, 2)),
+        ("search", "beam:3x1", (3, 1)),
+        ("max_tokens", "0", None),
+        ("max_tokens", "90000", 90_000),
+        ("max_seconds", "0", None),
+        ("max_seconds", "90s", 90.0),
+        ("until", "7:05", "7:05"),
+        ("until", "", ""),
+        ("patience", "3", 3),
+        ("floor_share", "90", 0.9),
+        ("record", "runs/r.jsonl", "runs/r.jsonl"),
         ("device", "cuda:11", "cuda:11"),
         ("require", "gpu, ", frozenset({"gpu"})),
         ("require", "", frozenset()),
@@ -102,8 +117,17 @@ def test_values_are_read(field, text, value):
         ("max_iterations", "many", "a whole number of at least 1"),
         ("threads", "-1", "a whole number of at least 0"),
         ("seed", "1.5", "a whole number of at least 0"),
-        ("model", "gpt-5", "offline, the only proposer of this version (language models come later)"),
-        ("model", "replay:run.jsonl", "offline, the only proposer of this version"),
+        ("model", "", "auto, offline, replay:FILE, files:FOLDER or a language model's name"),
+        ("model", "replay:", "auto, offline, replay:FILE, files:FOLDER or a language model's name"),
+        ("model", "files:", "auto, offline, replay:FILE, files:FOLDER or a language model's name"),
+        ("effort", "much", "one of none, minimal, low, medium, high, xhigh"),
+        ("search", "beam:0x2", "greedy, beam or beam:WxB"),
+        ("search", "wide", "greedy, beam or beam:WxB"),
+        ("max_tokens", "many", "a whole number, 0 for no limit"),
+        ("max_seconds", "-1", "seconds, 0 for no limit"),
+        ("until", "25:00", "a time of day such as 07:00"),
+        ("patience", "1.5", "a whole number, 0 for no limit"),
+        ("floor_share", "near", "a percentage of at least 0"),
         ("device", "gpu", "auto, sim or cuda:N"),
         ("device", "cuda", "auto, sim or cuda:N"),
         ("require", "gpu,tpu", "a comma-separated list of gpu"),
@@ -179,6 +203,23 @@ def test_a_random_seed_is_another_one_each_time_and_written_as_the_number_it_is(
 @pytest.mark.parametrize("text", ["3", "0.3", "12.5"])
 @pytest.mark.parametrize("field", ["allow_slower", "relative_error"])
 def test_a_percentage_is_written_as_it_is_read(field, text):
+    assert BY_FIELD[field].write(getattr(resolve({field: text}, {}, {}), field)) == text
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("search", "beam:3x2"),
+        ("search", "greedy"),
+        ("max_tokens", "0"),
+        ("max_tokens", "9"),
+        ("patience", "2"),
+        ("max_seconds", "1.5"),
+        ("max_seconds", "0"),
+        ("floor_share", "90"),
+    ],
+)
+def test_a_bound_of_a_run_is_written_as_it_is_read(field, text):
     assert BY_FIELD[field].write(getattr(resolve({field: text}, {}, {}), field)) == text
 
 

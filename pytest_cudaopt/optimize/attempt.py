@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.evaluation import Evaluation
+from pytest_cudaopt.optimize.conversation import Usage
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.optimize.run import Run
 
 
 class Decision(StrEnum):
@@ -16,6 +19,7 @@ class Decision(StrEnum):
 
     START = "start"
     NEW_BEST = "new_best"
+    NO_PROPOSAL = "no_proposal"
     NOT_ACCEPTED = "not_accepted"
     NOT_FASTER = "not_faster"
     CASE_SLOWER = "case_slower"
@@ -36,10 +40,17 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A candidate worth judging, and why."""
+    """A candidate worth judging, and why; or `failure`, one sentence, and no candidate.
 
-    candidate: Candidate
+    `answer` is what a model wrote. With `tunes` the source's tunables are tried before it is judged.
+    """
+
+    candidate: Candidate | None
     why: str
+    failure: str = ""
+    answer: str = ""
+    tunes: bool = False
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True)
@@ -57,23 +68,61 @@ class Attempt:
 
     @property
     def candidate(self) -> Candidate:
+        """The candidate of an attempt that has one."""
+        assert self.proposal.candidate is not None  # noqa: S101 - callers look at `has_candidate` first
         return self.proposal.candidate
+
+    @property
+    def has_candidate(self) -> bool:
+        return self.proposal.candidate is not None
 
     @property
     def label(self) -> str:
         """The tunables, or "start", as a table shows them."""
+        if not self.has_candidate:
+            return "no proposal"
         tunables = " ".join(f"{name}={value}" for name, value in self.candidate.tunables)
         return tunables or ("start" if self.number == 0 else self.candidate.digest[:8])
 
 
-class Proposer(Protocol):
-    """Where candidates come from; the offline tuner is one, a language model can be another."""
+class Dialogue(Protocol):
+    """A proposal in the making."""
 
-    def propose(self, attempts: Sequence[Attempt]) -> Proposal | None:
-        """Return the next candidate given all attempts so far, or None if there is nothing left to try."""
+    @property
+    def proposal(self) -> Proposal | None:
+        """The proposal once there is one."""
+        ...
+
+    def ask(self) -> None:
+        """Go on: afterwards there is a proposal, or tools are wanted."""
+        ...
+
+    def use_tools(self) -> None:
+        """Answer what was asked for."""
+        ...
+
+
+@dataclass
+class Ready:
+    """The dialogue of somebody who needs none."""
+
+    proposal: Proposal
+
+    def ask(self) -> None:
+        """Do nothing: the proposal is there."""
+
+    def use_tools(self) -> None:
+        """Do nothing: none are wanted."""
+
+
+class Proposer(Protocol):
+    """Where candidates come from: the offline tuner, or a language model."""
+
+    def begin(self, run: Run, parent: Attempt, number: int) -> Dialogue | None:
+        """Return what leads to attempt `number`, a variation of `parent`; None if nothing is left to try."""
         ...
 
     @property
     def exhausted_reason(self) -> str:
-        """Say, in one sentence, why `propose` has nothing left."""
+        """Say, in one sentence, why `begin` has nothing left."""
         ...

@@ -148,8 +148,8 @@ def attempt(one: Attempt, best: int) -> Json:
     latencies = evaluation.latencies
     return {
         "attempt": one.number,
-        "candidate": one.candidate.digest,
-        "tunables": one.candidate.chosen,
+        "candidate": one.candidate.digest if one.has_candidate else None,
+        "tunables": one.candidate.chosen if one.has_candidate else {},
         "why": one.proposal.why,
         "status": evaluation.status.value,
         "decision": one.verdict.decision.value,
@@ -160,5 +160,7 @@ def attempt(one: Attempt, best: int) -> Json:
         "warnings": list(comparing.warnings(evaluation)),
         "geometric_mean_ns": evaluation.geometric_mean_ns,
         "speedup": one.speedup,
+        "tokens": plain(one.proposal.usage),
+        "seconds": dict(evaluation.seconds),
         "best": best,
     }

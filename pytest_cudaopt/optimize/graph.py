@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -13,8 +13,10 @@ from langsmith import tracing_context
 from pytest_cudaopt import directives, pipeline, replay
 from pytest_cudaopt.directive_checks import require_used_tunables
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
-from pytest_cudaopt.optimize import closing, nodes
+from pytest_cudaopt.optimize import closing, interruption, nodes
 from pytest_cudaopt.optimize.attempt import Proposer
+from pytest_cudaopt.optimize.dialogue import MOST_TOOL_ROUNDS
+from pytest_cudaopt.optimize.model_proposer import ModelProposer
 from pytest_cudaopt.optimize.options import OptimizeOptions
 from pytest_cudaopt.optimize.record import RunFolder
 from pytest_cudaopt.optimize.run import Progress, Run
@@ -23,8 +25,10 @@ from pytest_cudaopt.optimize.summary import RunSummary, StopReason
 from pytest_cudaopt.optimize.tuner import Tuner
 
 if TYPE_CHECKING:
+    from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.device import Device
+    from pytest_cudaopt.optimize.conversation import Model
     from pytest_cudaopt.optimize.run import Judge, WriteReplay
 
 __all__ = ["OptimizeOptions", "RunSummary", "build", "mermaid", "optimize"]
@@ -39,13 +43,14 @@ def optimize(
     results_root: Path,
     progress: Progress,
     *,
+    model: Model | None = None,
     judge: Judge = pipeline.evaluate,
     write_replay: WriteReplay = replay.write_replay,
     proposer: Proposer | None = None,
 ) -> RunSummary:
     """Look for a faster version of `kernel` and keep the best in a new folder under `results_root`.
 
-    `progress` is called after every attempt. The proposer is the offline tuner unless one is given. If the
+    `progress` is called after every attempt. `model` proposes, without one the offline tuner. If the
     start is not accepted nothing else is tried: `stopped_because` says so. Raises DeclarationError without a
     measured case, SourceError, ReferenceFault, EnvironmentFault. An interruption, or an error once the run
     folder exists, leaves a summary there and is raised again.
@@ -53,10 +58,7 @@ def optimize(
     _require_measured(kernel)
     start = kernel.start()
     if proposer is None:
-        found = directives.read(start.source, str(kernel.source))
-        texts = (kernel.entry, *(value for _, value in start.defines))
-        require_used_tunables(start.source, str(kernel.source), found, start.launch, texts)
-        proposer = Tuner.of(start, found, limit=options.max_iterations, seed=options.seed)
+        proposer = _tuner(kernel, start, options) if model is None else ModelProposer(model)
     graph = build()
     run = Run(
         kernel=kernel,
@@ -73,6 +75,13 @@ def optimize(
     return _invoke(graph, run)
 
 
+def _tuner(kernel: Kernel, start: Candidate, options: OptimizeOptions) -> Tuner:
+    found = directives.read(start.source, str(kernel.source))
+    texts = (kernel.entry, *(value for _, value in start.defines))
+    require_used_tunables(start.source, str(kernel.source), found, start.launch, texts)
+    return Tuner.of(start, found, limit=options.max_iterations, seed=options.seed)
+
+
 def build() -> _Graph:
     """Wire the steps and compile the graph."""
     graph = StateGraph(RunState, context_schema=Run)
@@ -80,14 +89,18 @@ def build() -> _Graph:
     graph.add_node("reference", nodes.reference)
     graph.add_node("evaluate", nodes.evaluate)
     graph.add_node("decide", nodes.decide)
+    graph.add_node("plan", nodes.plan_round)
     graph.add_node("propose", nodes.propose)
+    graph.add_node("tools", nodes.use_tools)
+    # Branches end at different steps: it waits for the last one.
+    graph.add_node("gather", nodes.gather, defer=True)
     graph.add_node("finish", nodes.finish)
     graph.add_edge(START, "load")
     graph.add_edge("load", "reference")
     graph.add_edge("reference", "evaluate")
     graph.add_edge("evaluate", "decide")
-    graph.add_conditional_edges("decide", _unless_stopped("propose"), ["propose", "finish"])
-    graph.add_conditional_edges("propose", _unless_stopped("evaluate"), ["evaluate", "finish"])
+    graph.add_conditional_edges("decide", nodes.onward, ["evaluate", "plan", "finish"])
+    graph.add_edge("gather", "evaluate")
     graph.add_edge("finish", END)
     return graph.compile()
 
@@ -97,24 +110,21 @@ def mermaid() -> str:
     return build().get_graph().draw_mermaid()
 
 
-def _unless_stopped(onward: str) -> Any:
-    def choose(state: RunState) -> str:
-        return "finish" if nodes.is_stopped(state) else onward
-
-    return choose
-
-
 def _invoke(graph: _Graph, run: Run) -> RunSummary:
-    # An attempt takes three steps; the rest is for the ends.
-    limit = 3 * (run.options.max_iterations + 1) + 10
+    # An attempt takes five steps and two per round of tools; the rest is for the ends.
+    limit = (5 + 2 * MOST_TOOL_ROUNDS) * (run.options.max_iterations + 1) + 10
     # Kernels are nobody else's business: LangSmith sees a run only if its own variable asks for it.
     traced = os.environ.get("LANGSMITH_TRACING", "false").lower() == "true"
     try:
-        with tracing_context(enabled=traced):
-            state = graph.invoke({}, config={"recursion_limit": limit}, context=run)
-    except KeyboardInterrupt:
+        with tracing_context(enabled=traced), interruption.noticed_by(run.interrupted):
+            state = graph.invoke(
+                {},
+                config={"recursion_limit": limit, "max_concurrency": run.options.search.round_size},
+                context=run,
+            )
+    except (KeyboardInterrupt, interruption.Interrupted) as error:
         closing.write(run, run.summary(StopReason.INTERRUPTED, "interrupted"))
-        raise
+        raise KeyboardInterrupt from error
     except CudaoptError as error:
         closing.write(run, run.summary(StopReason.FAULT, str(error)))
         raise

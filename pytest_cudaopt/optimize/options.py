@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_cudaopt.evaluation import SANITIZE_ELEMENTS
+from pytest_cudaopt.optimize.limits import Limits, next_time
+from pytest_cudaopt.optimize.search import Search
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.settings import Settings
 
 
 @dataclass(frozen=True)
 class OptimizeOptions:
     """One run's options. `max_iterations` counts proposals, not the start.
 
+    `search` and `bounds` say how wide a run looks and when it has had enough; None stands for the iterations
+    alone. `record` is a file that gets every proposal of a model.
     `allow_slower` is how much slower a measured case may get: 0.02 is 2 %. `timeout_s` bounds a request.
     `warmup`, `samples` and `relative_error` say how a case is measured, as in a Plan. Cases of at most
     `sanitize_elements` are sanitized, none if it is 0.
@@ -27,3 +37,38 @@ class OptimizeOptions:
     accept: bool = False
     accept_modelled: bool = False
     sanitize_elements: int = SANITIZE_ELEMENTS
+    search: Search = field(default_factory=Search)
+    bounds: Limits | None = None
+    record: Path | None = None
+
+    @property
+    def limits(self) -> Limits:
+        return self.bounds or Limits(self.max_iterations)
+
+
+def options_of(settings: Settings, root: Path) -> OptimizeOptions:
+    """Return what the settings say about a run; files are relative to `root`."""
+    now = datetime.now().astimezone()
+    return OptimizeOptions(
+        max_iterations=settings.max_iterations,
+        model=settings.model,
+        seed=settings.seed,
+        allow_slower=settings.allow_slower,
+        timeout_s=settings.timeout_s,
+        warmup=settings.warmup,
+        samples=settings.samples,
+        relative_error=settings.relative_error,
+        accept=settings.accept,
+        accept_modelled=settings.accept_modelled,
+        sanitize_elements=settings.sanitize_elements,
+        search=Search(*settings.search),
+        bounds=Limits(
+            settings.max_iterations,
+            settings.max_tokens,
+            settings.max_seconds,
+            next_time(settings.until, now) if settings.until else None,
+            settings.patience,
+            settings.floor_share or None,
+        ),
+        record=root / settings.record if settings.record else None,
+    )

@@ -23,6 +23,8 @@ def judge_challenger(
     (0.02 is 2 %) in no measured case: neither than the incumbent, nor than the start, since small losses
     allowed at every step would add up.
     """
+    if not challenger.candidate:
+        return Verdict(Decision.NO_PROPOSAL, challenger.reason)
     if not challenger.accepted:
         return Verdict(Decision.NOT_ACCEPTED, challenger.reason)
     unmeasured = sorted(set(incumbent.latencies) - set(challenger.latencies))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.optimize.attempt import Attempt, Proposal
+    from pytest_cudaopt.optimize.tuning import Trial
 
 _RUN = re.compile(r"^run-(\d+)$")
 HISTORY = "history.jsonl"
@@ -85,10 +86,22 @@ class RunFolder:
         with _writing(folder):
             folder.mkdir()
             sync_folder(self.path)
-        self.write(f"{folder.name}/candidate.cu", proposal.candidate.standalone_source())
+        self._write_candidate(number, proposal)
+
+    def write_tuning(self, number: int, best: Candidate, trials: Sequence[Trial]) -> None:
+        """Write what was tried of an attempt's tunables; the candidate becomes the fastest setting."""
+        name = self.attempt_folder(number).name
+        self.write_json(f"{name}/tuning.json", trials)
+        self.write(f"{name}/candidate.cu", best.standalone_source())
+
+    def _write_candidate(self, number: int, proposal: Proposal) -> None:
+        name = self.attempt_folder(number).name
+        if proposal.candidate is None:
+            self.write_json(f"{name}/candidate.json", {"why": proposal.why, "failure": proposal.failure})
+            return
+        self.write(f"{name}/candidate.cu", proposal.candidate.standalone_source())
         self.write_json(
-            f"{folder.name}/candidate.json",
-            {**describe.candidate(proposal.candidate), "why": proposal.why},
+            f"{name}/candidate.json", {**describe.candidate(proposal.candidate), "why": proposal.why}
         )
 
     def write_attempt(self, attempt: Attempt, best: int) -> None:
@@ -113,7 +126,7 @@ class RunFolder:
     def write(self, name: str, content: str | bytes) -> None:
         path = self.path / name
         with _writing(path):
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, content)
 
 

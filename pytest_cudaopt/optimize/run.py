@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.optimize.accept import Acceptance
-from pytest_cudaopt.optimize.attempt import Attempt, Proposal, Proposer
+from pytest_cudaopt.optimize.attempt import Attempt, Dialogue, Proposal, Proposer
+from pytest_cudaopt.optimize.conversation import Usage
+from pytest_cudaopt.optimize.limits import Spent
 from pytest_cudaopt.optimize.record import RunFolder
 from pytest_cudaopt.optimize.summary import RunSummary, StopReason
 
@@ -46,6 +51,17 @@ class Run:
     evaluations: list[Evaluation] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
     acceptance: Acceptance | None = None
+    # By the number of the attempt they lead to, while they go on.
+    dialogues: dict[int, Dialogue] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    started_s: float = field(default_factory=time.monotonic)
+    # Branches talk to models at the same time, but a device takes one request after the other.
+    device_turn: threading.Lock = field(default_factory=threading.Lock)
+    interrupted: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def spent(self) -> Spent:
+        return Spent(self.usage.total, time.monotonic() - self.started_s, datetime.now().astimezone())
 
     def summary(self, because: StopReason, detail: str) -> RunSummary:
         return RunSummary(

@@ -18,3 +18,10 @@ class RunState(TypedDict, total=False):
     best: int
     stopped_because: StopReason
     stopped_detail: str
+
+
+class BranchState(TypedDict):
+    """One of the proposals of a round: what will be attempt `number`, a variation of attempt `parent`."""
+
+    number: int
+    parent: int

@@ -17,6 +17,11 @@ class StopReason(StrEnum):
     """Why a run ended."""
 
     ITERATIONS_USED = "iterations_used"
+    TOKENS_USED = "tokens_used"
+    SECONDS_USED = "seconds_used"
+    PATIENCE_LOST = "patience_lost"
+    NEAR_FLOOR = "near_floor"
+    MODEL_FAILED = "model_failed"
     NOTHING_LEFT = "nothing_left"
     START_REJECTED = "start_rejected"
     INTERRUPTED = "interrupted"

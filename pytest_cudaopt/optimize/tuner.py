@@ -7,10 +7,14 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.directives import Directives
-from pytest_cudaopt.optimize.attempt import Attempt, Proposal
+from pytest_cudaopt.optimize.attempt import Attempt, Dialogue, Proposal, Ready
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.optimize.run import Run
 
 # Beyond this many settings the grid is sampled instead of listed.
 _LISTED_SETTINGS = 4096
@@ -77,7 +81,13 @@ class Tuner:
             return f"nothing to vary: {self.start.file} has no line such as '// @tune BLOCK = 128, 256, 512'"
         return f"every allowed setting of {', '.join(self.space.names)} was tried"
 
+    def begin(self, run: Run, parent: Attempt, number: int) -> Dialogue | None:
+        # A round of several would get the same setting several times.
+        proposal = None if run.dialogues else self.propose(run.attempts)
+        return None if proposal is None else Ready(proposal)
+
     def propose(self, attempts: Sequence[Attempt]) -> Proposal | None:
+        """Return the next setting given all attempts so far, or None if every one was tried."""
         tried = [self._setting(attempt.candidate) for attempt in attempts]
         left = [setting for setting in self.space.others if setting not in tried]
         if not left or len(attempts) > self.limit:

@@ -1,0 +1,115 @@
+"""A model that is a folder: requests are written there, and somebody writes the answers.
+
+A person or another program can play the model: `NNN-request.md` is the prompt, `NNN-schema.json` the form,
+and the answer is expected in `NNN-answer.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_cudaopt.durable import write_atomically
+from pytest_cudaopt.optimize.conversation import (
+    FailureKind,
+    Item,
+    ModelFailure,
+    Reply,
+    Request,
+    Said,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+
+_LOOK_EVERY_S = 0.2
+
+
+class FolderModel:
+    """Waits up to `timeout_s` for each answer. Safe to use from several threads."""
+
+    def __init__(self, folder: Path, timeout_s: float, *, wait: Callable[[float], None] = time.sleep) -> None:
+        self._folder = folder
+        self._timeout_s = timeout_s
+        self._wait = wait
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        return f"files:{self._folder}"
+
+    def fetch(self, request: Request) -> str:
+        """Write the request; return the answer's text once its file is there, or raise ModelFailure."""
+        try:
+            number = self._write(request)
+            return self._answer(self._folder / f"{number:03d}-answer.json")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ModelFailure(FailureKind.UNREACHABLE, f"{self.name}: {error}", is_final=True) from error
+
+    def read(self, raw: str) -> Reply:
+        """Read `{"tool": NAME, "arguments": {...}}` as a call, anything else as the filled-in form."""
+        try:
+            value = json.loads(raw)
+        except ValueError:
+            return Reply(raw)
+        if isinstance(value, dict) and set(value) == {"tool", "arguments"}:
+            call = ToolCall("call", str(value["tool"]), json.dumps(value["arguments"]))
+            said = Said({"tool": call.name, "arguments": value["arguments"]})
+            return Reply("", (call,), (said,))
+        return Reply(raw)
+
+    def _write(self, request: Request) -> int:
+        with self._lock:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            number = 1 + max((_number(path) for path in self._folder.glob("*-request.md")), default=0)
+            schema = json.dumps(request.form.schema, indent=2)
+            write_atomically(self._folder / f"{number:03d}-schema.json", schema)
+            # Last: whoever sees it finds the rest.
+            write_atomically(self._folder / f"{number:03d}-request.md", as_markdown(request, number))
+        return number
+
+    def _answer(self, path: Path) -> str:
+        for _ in range(max(1, int(self._timeout_s / _LOOK_EVERY_S))):
+            if path.exists() and (text := path.read_text(encoding="utf-8")).strip():
+                return text
+            self._wait(_LOOK_EVERY_S)
+        raise ModelFailure(FailureKind.TIMED_OUT, f"no {path} within {self._timeout_s:g} s")
+
+
+def as_markdown(request: Request, number: int) -> str:
+    """Return a request as a text that tells somebody what to do."""
+    parts = [request.instructions, *(_item(item) for item in request.items)]
+    if request.tools:
+        parts.append("## Tools\n\n" + "\n".join(_tool(tool) for tool in request.tools))
+    answer = f"{number:03d}-answer.json"
+    call = ' or, to use a tool first, `{"tool": NAME, "arguments": {...}}`' if request.tools else ""
+    parts.append(
+        f"## Your answer\n\nWrite JSON that fits `{number:03d}-schema.json`{call} to `{answer}` in this "
+        "folder. "
+        "Write it under another name first and rename it, so that it is never seen half written."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _item(item: Item) -> str:
+    match item:
+        case Text(text):
+            return text
+        case ToolResult(_, output):
+            return f"## The tool answered\n\n```\n{output}\n```"
+        case Said(said):
+            return f"## You asked for\n\n```json\n{json.dumps(said, indent=2)}\n```"
+
+
+def _tool(tool: Tool) -> str:
+    arguments = json.dumps(tool.parameters.get("properties", {}))
+    return f"- `{tool.name}`: {tool.description} Arguments: `{arguments}`"
+
+
+def _number(path: Path) -> int:
+    start = path.name.partition("-")[0]
+    return int(start) if start.isdecimal() else 0

@@ -1,0 +1,60 @@
+"""A model whose requests and answers are kept in a run's folder, each answer before anything reads it.
+
+An answer that is already there for the same request was paid for: it is not asked for again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pytest_cudaopt.optimize.conversation import Model, Reply, Request
+from pytest_cudaopt.optimize.record import RunFolder
+
+
+@dataclass
+class KeptModel:
+    """Keeps what is said about one attempt in `model/attempt-NN/`.
+
+    What every request of a run begins with stands there once, in `model/instructions.md` and
+    `model/brief.md`; of later requests of an attempt only what is new.
+    """
+
+    model: Model
+    folder: RunFolder
+    attempt: int
+    _asked: int = field(default=0, init=False)
+    _kept_items: int = field(default=1, init=False)
+
+    def ask(self, request: Request) -> Reply:
+        """Return the reply, from the folder if it is there; raise ModelFailure."""
+        self._asked += 1
+        name = f"model/attempt-{self.attempt:02d}/{self._asked:02d}"
+        whole = asdict(request)
+        digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+        raw = self._known(name, digest)
+        if raw is None:
+            self._keep_request(name, digest, whole)
+            raw = self.model.fetch(request)
+            self.folder.write(f"{name}-answer.txt", raw)
+        self._kept_items = len(request.items)
+        return self.model.read(raw)
+
+    def _known(self, name: str, digest: str) -> str | None:
+        request = self.folder.path / f"{name}-request.json"
+        answer = self.folder.path / f"{name}-answer.txt"
+        if not (request.is_file() and answer.is_file()):
+            return None
+        asked = json.loads(request.read_text(encoding="utf-8")).get("digest")
+        return answer.read_text(encoding="utf-8") if asked == digest else None
+
+    def _keep_request(self, name: str, digest: str, whole: dict[str, Any]) -> None:
+        if not (self.folder.path / "model" / "brief.md").exists():
+            self.folder.write("model/instructions.md", whole["instructions"])
+            self.folder.write("model/brief.md", str(whole["items"][0].get("text", "")))
+        new = whole["items"][self._kept_items :]
+        tools = [tool["name"] for tool in whole["tools"]]
+        asked = {"digest": digest, "model": self.model.name, "form": whole["form"]["name"]}
+        self.folder.write_json(f"{name}-request.json", {**asked, "tools": tools, "items": new})

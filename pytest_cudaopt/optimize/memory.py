@@ -1,0 +1,48 @@
+"""What a model is reminded of: all attempts in a few lines, however many there were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pytest_cudaopt.optimize.attempt import Decision
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.optimize.attempt import Attempt
+
+_SHOWN_ATTEMPTS = 12
+_SENTENCE = 160
+
+
+def summary(attempts: Sequence[Attempt]) -> str:
+    """Return a line for each of the attempts worth remembering, and how the others ended in numbers.
+
+    Worth remembering are those that were kept, and the latest ones.
+    """
+    tried = attempts[1:]
+    if not tried:
+        return "Nothing was tried yet."
+    kept = [one for one in tried if one.verdict.decision.is_kept][-_SHOWN_ATTEMPTS // 2 :]
+    latest = tried[-(_SHOWN_ATTEMPTS - len(kept)) :]
+    shown = sorted({one.number: one for one in (*kept, *latest)}.values(), key=lambda one: one.number)
+    lines = [_line(one) for one in shown]
+    left_out = [one for one in tried if one not in shown]
+    if left_out:
+        lines.insert(0, f"{len(left_out)} more: {_counts(left_out)}")
+    return "\n".join(lines)
+
+
+def _line(attempt: Attempt) -> str:
+    speed = "" if attempt.speedup is None else f" {attempt.speedup:.2f}x the start's speed;"
+    decision, why = attempt.verdict.decision.value, _short(attempt.proposal.why)
+    return f"{attempt.number}. {decision};{speed} {why} -> {_short(attempt.verdict.reason)}"
+
+
+def _counts(attempts: Sequence[Attempt]) -> str:
+    numbers = {one: sum(a.verdict.decision is one for a in attempts) for one in Decision}
+    return ", ".join(f"{count} {decision.value}" for decision, count in numbers.items() if count)
+
+
+def _short(sentence: str) -> str:
+    one_line = " ".join(sentence.split())
+    return one_line if len(one_line) <= _SENTENCE else f"{one_line[: _SENTENCE - 3]}..."

@@ -1,0 +1,127 @@
+"""The words a model gets, whole: `CUDAOPT_REWRITE_PROMPTS=1` writes the expected texts anew."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_runs import SOURCE, declare_twice, evaluation
+
+from pytest_cudaopt import In, Out, case, f32, i32, kernel
+from pytest_cudaopt.answers import Limits
+from pytest_cudaopt.declared import Kernel
+from pytest_cudaopt.evaluation import Evaluation, Resources, Status
+from pytest_cudaopt.optimize import attempt_feedback, prompts
+from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal, Verdict
+from pytest_cudaopt.optimize.prompts import brief, situation
+
+KEPT = Path(__file__).parent / "prompts"
+DEVICE = Limits("a made-up device", 132, 1024, 232448, 32, (1, 1, 1), (1, 1, 1), "sm_90")
+
+
+def holds(name: str, text: str) -> None:
+    """Compare a text with the one that is kept."""
+    file = KEPT / name
+    if os.environ.get("CUDAOPT_REWRITE_PROMPTS"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"{text}\n")
+    assert text == file.read_text().rstrip("\n")
+
+
+def attempt(
+    kernel: Kernel, number: int, decision: Decision, judged: Evaluation, reason: str = "because"
+) -> Attempt:
+    candidate = replace(kernel.start(), source=SOURCE.replace("2 * x", f"{number + 2} * x"))
+    return Attempt(number, Proposal(candidate, f"idea {number}"), judged, Verdict(decision, reason))
+
+
+@pytest.fixture
+def declared(tmp_path: Path) -> Kernel:
+    return declare_twice(tmp_path)
+
+
+@pytest.fixture
+def tried(declared: Kernel) -> list[Attempt]:
+    """The start, one that is faster, one that is wrong."""
+    wrong = evaluation({}, status=Status.WRONG_RESULT, reason="y[3] is wrong")
+    used = Resources(
+        registers=20,
+        spill_store_bytes=4,
+        spill_load_bytes=8,
+        static_shared_bytes=16,
+        stack_bytes=0,
+        constant_bytes=0,
+    )
+    fast = replace(evaluation({"n100": 50.0, "n1000": 500.0}), resources={"twice": used})
+    return [
+        attempt(declared, 0, Decision.START, evaluation({"n100": 100.0, "n1000": 1000.0})),
+        attempt(declared, 1, Decision.NEW_BEST, fast),
+        attempt(declared, 2, Decision.NOT_ACCEPTED, wrong, "y[3] is wrong"),
+    ]
+
+
+def test_the_instructions_are_as_they_were_read_last() -> None:
+    holds("instructions.txt", prompts.INSTRUCTIONS)
+
+
+def test_the_brief_is_as_it_was_read_last(declared: Kernel) -> None:
+    holds("brief.txt", brief(declared, SOURCE, DEVICE))
+
+
+def test_the_first_situation_is_as_it_was_read_last(declared: Kernel, tried: list[Attempt]) -> None:
+    holds("first.txt", situation(declared, tried[:1], tried[0]))
+
+
+def test_a_later_situation_is_as_it_was_read_last(declared: Kernel, tried: list[Attempt]) -> None:
+    holds("later.txt", situation(declared, tried, tried[1]))
+
+
+def test_an_attempt_without_a_proposal_is_told_by_its_reason(declared: Kernel, tried: list[Attempt]) -> None:
+    silent = Attempt(
+        3,
+        Proposal(None, "no usable answer", failure="refused: no"),
+        evaluation({}, status=Status.NOT_JUDGED, reason="refused: no"),
+        Verdict(Decision.NO_PROPOSAL, "refused: no"),
+    )
+    told = situation(declared, [*tried, silent], tried[1])
+    assert "Attempt 3: no_proposal: refused: no" in told
+    assert told.endswith("if that is not worth it.")
+
+
+@pytest.mark.parametrize(
+    ("marker", "of_kernel", "accepted"),
+    [
+        ({}, {}, "- y: |got - expected| <= 1e-06 + (1e-05) * |expected|"),
+        ({}, {"rtol": 0.5}, "- y: |got - expected| <= 1e-06 + (0.5) * |expected|"),
+        ({"atol": "1e-3*sqrt(n)"}, {}, "- y: |got - expected| <= 1e-3*sqrt(n) + (1e-05) * |expected|"),
+        ({"ulp": 2}, {}, "- y: |got - expected| <= 0 + (0) * |expected|, or 2 ulp if that is more"),
+        ({"exact": True}, {}, "- y: the reference's bits"),
+        ({}, {"accept": lambda **outputs: True}, "- y: what the declaration's accept= accepts"),
+    ],
+)
+def test_the_accepted_error_is_the_one_that_is_applied(
+    tmp_path: Path, marker: dict[str, Any], of_kernel: dict[str, Any], accepted: str
+) -> None:
+    (tmp_path / "twice.cu").write_text(SOURCE)
+
+    @kernel(str(tmp_path / "twice.cu"), cases=[case(n=10)], **of_kernel)
+    def twice(x=In(f32, "n"), y=Out(f32, "n", **marker), n=i32):
+        y[...] = 2 * x
+
+    assert accepted in brief(twice, SOURCE, DEVICE).splitlines()
+
+
+def test_what_is_told_of_an_attempt_has_a_bounded_length(declared: Kernel, tried: list[Attempt]) -> None:
+    many = {f"n{number}": float(number + 1) for number in range(999)}
+    long = attempt(declared, 1, Decision.NOT_FASTER, evaluation(many))
+    told = attempt_feedback.text(declared, long, tried[0])
+    assert len(told) < 6100
+    assert told.endswith("(cut)")
+
+
+def test_latencies_are_told_beside_the_bests(declared: Kernel, tried: list[Attempt]) -> None:
+    told = attempt_feedback.text(declared, tried[1], tried[0])
+    assert "0.500x of attempt 0 (the best so far)" in told
