@@ -181,7 +181,10 @@ def test_other_import_errors_are_left_to_pytest(project):
             ["--cudaopt-device=gpu0"],
             "*--cudaopt-device on the command line: expected auto, sim or cuda:N, got 'gpu0'",
         ),
-        (["--optimize-model=gpt"], "*--optimize-model on the command line: expected offline*got 'gpt'"),
+        (
+            ["--optimize-model=replay:"],
+            "*--optimize-model on the command line: expected auto, offline*got 'replay:'",
+        ),
         (
             ["--cudaopt-fuzz-seed=some"],
             "*--cudaopt-fuzz-seed on the command line: expected a whole number, or random, got 'some'",
