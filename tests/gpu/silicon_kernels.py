@@ -18,6 +18,8 @@ from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.values import ValueCallable, ValueSource
 
 Values = ValueSource | ValueCallable
+# As bugs of real projects are, in one place for both devices.
+FAULTY = "../zoo/faulty"
 BLOCKS = "max(1, min(cdiv(n, 1024), 128))"
 
 
@@ -25,7 +27,7 @@ def conv1d(source: str, *cases: Case) -> Kernel:
     """Declare a one-dimensional convolution with zero padding."""
 
     @kernel(
-        f"kernels/conv1d/{source}.cu",
+        f"{FAULTY}/conv1d/{source}.cu",
         cases=cases,
         launch="grid=(max(1, cdiv(n, 128))) block=(128) shared=4*(128+taps-1)",
         rtol=1e-5,
@@ -44,7 +46,7 @@ def conv1d(source: str, *cases: Case) -> Kernel:
 def gather(source: str, *cases: Case) -> Kernel:
     """Declare a lookup of rows; negative indices count from the end."""
 
-    @kernel(f"kernels/gather/{source}.cu", cases=cases, launch="grid=(max(1, N)) block=(128)")
+    @kernel(f"{FAULTY}/gather/{source}.cu", cases=cases, launch="grid=(max(1, N)) block=(128)")
     def gather(
         table=In(f32, "V", "D", values=normal()),
         idx=In(i32, "N", values=integers("0 - 2", "V - 1")),
@@ -62,7 +64,7 @@ def relu(source: str, *cases: Case, values: Values | None = None) -> Kernel:
     """Declare a rectifier over rows of a wider array; a NaN stays one."""
 
     @kernel(
-        f"kernels/relu/{source}.cu",
+        f"{FAULTY}/relu/{source}.cu",
         cases=cases,
         entry="relu_rows",
         launch="grid=(max(1, min(cdiv(rows * cols, 256), 2048))) block=(256)",
@@ -83,7 +85,7 @@ def relu(source: str, *cases: Case, values: Values | None = None) -> Kernel:
 def scan(source: str, *cases: Case, values: Values | None = None) -> Kernel:
     """Declare a prefix sum along rows."""
 
-    @kernel(f"kernels/scan/{source}.cu", cases=cases, entry="scan_rows", launch="grid=(rows) block=(256)")
+    @kernel(f"{FAULTY}/scan/{source}.cu", cases=cases, entry="scan_rows", launch="grid=(rows) block=(256)")
     def scan(
         x=In(i32, "rows", "cols", values=values or integers(-9, 9)),
         y=Out(i64, "rows", "cols"),
@@ -99,7 +101,7 @@ def sum_all(source: str, *cases: Case, block: str = "256") -> Kernel:
     """Declare a sum in one launch: the block that arrives last adds up the others' sums."""
 
     @kernel(
-        f"kernels/sum/{source}.cu",
+        f"{FAULTY}/sum/{source}.cu",
         cases=cases,
         launch=f"grid=({BLOCKS}) block=({block})",
         rtol=2e-6,
@@ -159,28 +161,28 @@ def wrong_kernels() -> list[Wrong]:
     shrinking = "max(32, min(256, cdiv(n, 32) * 32))"
     wrong, fault = Status.WRONG_RESULT, Status.FAULT
     return [
-        Wrong(conv1d("even_taps", case(n=1000, taps=4)), wrong),
+        Wrong(conv1d("bug_even_taps", case(n=1000, taps=4)), wrong),
         # Unwritten shared memory holds NaNs on silicon.
-        Wrong(conv1d("halo_once", case(n=1000, taps=201)), wrong),
-        Wrong(conv1d("overread_times_zero", case(n=1000, taps=7)), fault, FindingKind.ILLEGAL_ADDRESS),
+        Wrong(conv1d("bug_halo_once", case(n=1000, taps=201)), wrong),
+        Wrong(conv1d("bug_overread_times_zero", case(n=1000, taps=7)), fault, FindingKind.ILLEGAL_ADDRESS),
         # In front of an array is no unmapped page, only a zone of NaNs.
         Wrong(
-            gather("negative_index", case(V=100, D=8, N=1024)),
+            gather("bug_negative_index", case(V=100, D=8, N=1024)),
             fault,
             FindingKind.ILLEGAL_ADDRESS,
         ),
-        Wrong(gather("one_element_per_thread", case(V=100, D=200, N=16)), wrong),
-        Wrong(gather("vector_columns", case(V=100, D=1, N=64)), wrong),
-        Wrong(gather("vector_columns", case(V=100, D=3, N=64)), fault, FindingKind.MISALIGNED),
-        Wrong(relu("ignores_stride", wide), wrong),
-        Wrong(relu("nan_swallowed", square, values=with_specials), wrong),
-        Wrong(relu("mask_multiply", square, values=with_specials), wrong),
-        Wrong(relu("narrow_row_index", case(rows=66000, cols=2, ldx=2)), wrong),
-        Wrong(relu("noop", square), wrong),
-        Wrong(scan("int_carry", case(rows=4, cols=700), values=large), wrong),
-        Wrong(scan("carry_in_last_thread", case(rows=4, cols=300)), wrong),
-        Wrong(scan("zero_inputs", case(rows=64, cols=128)), fault, FindingKind.WRITE_TO_INPUT),
-        Wrong(sum_all("output_not_zeroed", case(n=4096)), wrong),
-        Wrong(sum_all("power_of_two_tree", case(n=96), block=shrinking), wrong),
-        Wrong(sum_all("known_sizes", case(n=4096)), wrong),
+        Wrong(gather("bug_one_element_per_thread", case(V=100, D=200, N=16)), wrong),
+        Wrong(gather("bug_vector_columns", case(V=100, D=1, N=64)), wrong),
+        Wrong(gather("bug_vector_columns", case(V=100, D=3, N=64)), fault, FindingKind.MISALIGNED),
+        Wrong(relu("bug_ignores_stride", wide), wrong),
+        Wrong(relu("bug_nan_swallowed", square, values=with_specials), wrong),
+        Wrong(relu("bug_mask_multiply", square, values=with_specials), wrong),
+        Wrong(relu("bug_narrow_row_index", case(rows=66000, cols=2, ldx=2)), wrong),
+        Wrong(relu("hack_noop", square), wrong),
+        Wrong(scan("bug_int_carry", case(rows=4, cols=700), values=large), wrong),
+        Wrong(scan("bug_carry_in_last_thread", case(rows=4, cols=300)), wrong),
+        Wrong(scan("hack_zero_inputs", case(rows=64, cols=128)), fault, FindingKind.WRITE_TO_INPUT),
+        Wrong(sum_all("bug_output_not_zeroed", case(n=4096)), wrong),
+        Wrong(sum_all("bug_power_of_two_tree", case(n=96), block=shrinking), wrong),
+        Wrong(sum_all("hack_known_sizes", case(n=4096)), wrong),
     ]

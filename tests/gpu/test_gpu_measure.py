@@ -110,7 +110,7 @@ def test_those_kernels_pass_a_check_that_times_nothing(cuda: Device) -> None:
 
 
 def test_a_counter_that_is_not_reset_shows_at_the_second_launch(cuda: Device) -> None:
-    evaluation = judge(sum_all("ticket_not_reset", case(n=4096, measure=True)), cuda)
+    evaluation = judge(sum_all("bug_ticket_not_reset", case(n=4096, measure=True)), cuda)
     assert evaluation.status is Status.WRONG_RESULT, evaluation.reason
     assert "wrong when launched again" in evaluation.reason
 

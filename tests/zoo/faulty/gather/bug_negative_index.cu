@@ -1,3 +1,4 @@
+// Negative indices read in front of the table.
 extern "C" __global__ void gather(const float* table, const int* idx, float* out, int V, int D, int N)
 {
     int i = blockIdx.x;

@@ -1,3 +1,4 @@
+// Copies pairs only: an odd D loses its last column and misaligns odd rows.
 extern "C" __global__ void gather(const float* table, const int* idx, float* out, int V, int D, int N)
 {
     int i = blockIdx.x;

@@ -1,3 +1,4 @@
+// Accumulates into an output it never clears.
 extern "C" __global__ void sum_all(const float* x, float* partial, float* out, int n)
 {
     __shared__ double red[256];
