@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ptx/control_flow.hpp"
+#include "ptx/flat_operands.hpp"
 #include "sim/address_groups.hpp"
 #include "sim/block_order.hpp"
 #include "sim/call_graph.hpp"
@@ -30,16 +31,6 @@ namespace {
 using ptx::BasicBlock;
 using ptx::Instruction;
 using ptx::Operand;
-
-// Vectors spread to their elements; labels are no values.
-void flatten(const Operand& operand, std::vector<const Operand*>& into) {
-  if (operand.kind == Operand::Kind::label) return;
-  if (operand.kind != Operand::Kind::vector) {
-    into.push_back(&operand);
-    return;
-  }
-  for (const Operand& element : operand.elements) flatten(element, into);
-}
 
 bool is_narrow_type(std::string_view type) {
   return type.size() >= 3 && type.substr(type.size() - 2) == "16";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/control_flow.hpp"
+#include "ptx/flat_operands.hpp"
 #include "sim/fault.hpp"
 #include "sim/shadow_formats.hpp"
 #include "sim/shadow_rule.hpp"
@@ -15,15 +16,6 @@ using ptx::Operand;
 using ptx::RegisterClass;
 
 constexpr std::int32_t kSlotBytes = kLanes * 4;
-
-void flatten(const Operand& operand, std::vector<const Operand*>& into) {
-  if (operand.kind == Operand::Kind::label) return;
-  if (operand.kind != Operand::Kind::vector) {
-    into.push_back(&operand);
-    return;
-  }
-  for (const Operand& element : operand.elements) flatten(element, into);
-}
 
 PlacedOperands place(const Instruction& instruction) {
   const std::vector<std::int32_t> written = ptx::written_operands(instruction);
