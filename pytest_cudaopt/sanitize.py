@@ -81,6 +81,8 @@ def sanitize(
     finally:
         remove(file for each in files.values() for file in each.values())
     dependent, notes = _dependence(prepared, candidate, outputs)
+    unseen = (note for step in answer.steps if step.do == "launch" for note in step.notes)
+    notes = (*notes, *dict.fromkeys(unseen))
     if answer.fault is not None and not any(one.kind is answer.fault.kind for one in found):
         notes = (*notes, f"blocks rely on their order: {answer.fault.message}")
     seen = _without_waived(prepared, candidate, most_severe_first([*distinct(found), *dependent]), notes)

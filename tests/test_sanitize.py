@@ -245,6 +245,17 @@ def test_sums_by_atomics_differ_by_bits_which_is_a_note(tmp_path: Path, sim: Dev
     assert notes(evaluation) == ("bits of 'y' depend on the order",)
 
 
+def test_what_the_checks_could_not_look_at_is_said_once(tmp_path: Path, sim: Device) -> None:
+    def change(answer: Answer) -> Answer:
+        steps = (replace(s, notes=("'y' is too large",)) if s.do == "launch" else s for s in answer.steps)
+        return replace(answer, steps=tuple(steps))
+
+    device, _ = altered(sim, change)
+    evaluation = judge(axpy(tmp_path, cases=[case(n=100)]), device)
+    assert evaluation.accepted
+    assert notes(evaluation) == ("'y' is too large",)
+
+
 def test_a_launch_of_nothing_has_no_findings(tmp_path: Path, sim: Device) -> None:
     evaluation = judge(axpy(tmp_path, cases=[case(n=0)]), sim)
     assert evaluation.accepted

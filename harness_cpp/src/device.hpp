@@ -207,6 +207,7 @@ struct LaunchReport {
   std::optional<Counters> counters;            // sim only, as all that follows
   std::vector<Finding> findings;               // by place in the source; of launches with checks
   std::optional<std::uint64_t> touched_bytes;  // whole sectors
+  std::vector<std::string> notes;              // what the checks could not look at
   std::string printed;                         // by printf
   std::optional<RoundingLoss> rounding;        // none: no more than formats lose anyway
 };

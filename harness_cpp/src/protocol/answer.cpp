@@ -161,6 +161,7 @@ Json json_of(const LaunchReport& report) {
   if (report.counters) json["counters"] = counters_json(*report.counters);
   add_findings(json, report.findings);
   if (report.touched_bytes) json["touched_bytes"] = *report.touched_bytes;
+  if (!report.notes.empty()) json["notes"] = report.notes;
   add_text(json, "printed", report.printed);
   if (report.rounding) json["rounding"] = json_of(*report.rounding);
   return json;

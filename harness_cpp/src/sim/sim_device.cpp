@@ -276,6 +276,7 @@ class SimDevice final : public Device {
     }
     report.findings = watch.finish();
     report.touched_bytes = watch.touched_bytes();
+    report.notes = watch.notes();
   }
 
   // Whether a block may need another one to go on: a sample of them would wait for ever.
