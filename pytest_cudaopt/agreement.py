@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from pytest_cudaopt.accept import accept_name, bad_elements
 from pytest_cudaopt.buffers import FINITE_POISON, poison_of
-from pytest_cudaopt.criterion import criterion
+from pytest_cudaopt.criterion import Slack, criterion
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.evaluation import Comparison
 from pytest_cudaopt.expectation import Expectation
@@ -41,9 +42,13 @@ class Agreement:
 
 
 def compare_outputs(
-    kernel: Kernel, expected: Expectation, outputs: Outputs, poison: str | None = None
+    kernel: Kernel,
+    expected: Expectation,
+    outputs: Outputs,
+    poison: str | None = None,
+    slack: Mapping[str, Slack] | None = None,
 ) -> Agreement:
-    """Judge every output of one launch by `accept=`, or else by its tolerance.
+    """Judge every output of one launch by `accept=`, or else by its tolerance and the `slack` it gets.
 
     `poison` is what outputs held before the launch, where that is not what they usually hold.
     """
@@ -55,7 +60,7 @@ def compare_outputs(
             reference = expected.arrays.get(name)
             comparisons.append(compare_marked(parameter, bad[name], reference, got, accept_name(kernel)))
             continue
-        comparison = _compare_output(kernel, parameter, expected, got)
+        comparison = _compare_output(kernel, parameter, expected, got, (slack or {}).get(name, Slack()))
         overwritten = _overwritten(parameter, expected, got, poison)
         if overwritten is not None and overwritten.any():
             comparison = _with_overwritten(comparison, parameter, overwritten, got)
@@ -66,9 +71,9 @@ def compare_outputs(
 
 
 def _compare_output(
-    kernel: Kernel, parameter: Parameter, expected: Expectation, got: NDArray[Any]
+    kernel: Kernel, parameter: Parameter, expected: Expectation, got: NDArray[Any], slack: Slack
 ) -> Comparison:
-    bounds = criterion(parameter, kernel.tolerance, expected.arguments.sizes)
+    bounds = slack.on(criterion(parameter, kernel.tolerance, expected.arguments.sizes))
     unwritten = expected.unwritten.get(parameter.name)
     compared = None if unwritten is None else ~unwritten
     return compare(parameter, expected.arrays[parameter.name], got, bounds, compared)

@@ -12,6 +12,7 @@ from pytest_cudaopt.cases import Case, derived_seed
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.strided import Strided, strided
+from pytest_cudaopt.value_families import families_of, in_family
 from pytest_cudaopt.values import Drawing
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ def bind(kernel: Kernel, one: Case, kept: Mapping[str, NDArray[Any]] | None = No
             if layout is not None:
                 layouts[parameter.name] = layout
             if parameter.has_contents:
-                drawn = _as_stored(_draw(parameter, shape, sizes, rng, arrays), layout)
+                drawing = Drawing(rng, sizes, arrays, shape, parameter.dtype)
+                ordinary = _draw(parameter, drawing)
+                drawn = _as_stored(_of_family(one, parameter, parameters, drawing, ordinary), layout)
                 arrays[parameter.name] = (kept or {}).get(parameter.name, drawn)
         except CudaoptError as error:
             raise DeclarationError(
@@ -153,18 +156,37 @@ def _shape(parameter: Parameter, sizes: Mapping[str, int]) -> Shape:
     return shape
 
 
-def _draw(
+def _of_family(
+    one: Case,
     parameter: Parameter,
-    shape: Shape,
-    sizes: Mapping[str, int],
-    rng: np.random.Generator,
-    drawn: Mapping[str, NDArray[Any]],
+    parameters: tuple[Parameter, ...],
+    drawing: Drawing,
+    ordinary: NDArray[Any],
 ) -> NDArray[Any]:
+    """Return `ordinary` in the case's family: every array that has it, or only one of them."""
+    if one.values is None:
+        return ordinary
+    import numpy as np
+
+    able = [other.name for other in parameters if other.is_array and one.values in families_of(other)]
+    # Numbers of its own: the arrays after this one stay as they were.
+    text = f"{derived_seed('', one)}/{one.values}"
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+    chosen = int(np.random.Generator(np.random.PCG64(seed)).integers(2 * len(able))) if able else 0
+    if parameter.name not in able or (chosen < len(able) and able[chosen] != parameter.name):
+        return ordinary
+    rng = np.random.Generator(np.random.PCG64([seed, able.index(parameter.name)]))
+    made = np.asarray(in_family(one.values, parameter, replace(drawing, rng=rng), ordinary), order="C")
+    made.setflags(write=False)
+    return made
+
+
+def _draw(parameter: Parameter, drawing: Drawing) -> NDArray[Any]:
     import numpy as np
 
     assert parameter.values is not None  # noqa: S101 - every array with contents has a source
     # Not `ascontiguousarray`, which would turn a scalar into an array of one element.
-    array = np.asarray(parameter.values.draw(Drawing(rng, sizes, drawn, shape, parameter.dtype)), order="C")
+    array = np.asarray(parameter.values.draw(drawing), order="C")
     array.setflags(write=False)
     return array
 
@@ -184,7 +206,7 @@ def _scalar(
     elif isinstance(parameter.value, Expression):
         value = parameter.value.evaluate(sizes)
     elif parameter.values is not None:
-        value = _draw(parameter, (), sizes, rng, drawn)[()]
+        value = _draw(parameter, Drawing(rng, sizes, drawn, (), parameter.dtype))[()]
     else:
         value = parameter.value
     dtype = parameter.dtype.numpy

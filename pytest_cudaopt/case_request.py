@@ -63,7 +63,7 @@ def base_request(
         sim=sim,
         timeout_s=budget.launching_timeout_s,
         modules=(compiled.module,),
-        buffers=tuple(_buffer(p, prepared, guard_bytes) for p in prepared.present if p.is_array),
+        buffers=_buffers(prepared, guard_bytes),
     )
 
 
@@ -110,7 +110,27 @@ def check_steps(
 
 def guarded(prepared: PreparedCase) -> list[str]:
     """Return the arrays whose guards are read: a write near an input is left to the device."""
-    return [p.name for p in prepared.present if p.is_array and p.role is not Role.IN]
+    shared = dict(prepared.case.alias)
+    return [p.name for p in prepared.present if p.is_array and p.role is not Role.IN and p.name not in shared]
+
+
+def _buffers(prepared: PreparedCase, guard_bytes: int) -> tuple[Buffer, ...]:
+    buffers = [_buffer(p, prepared, guard_bytes) for p in prepared.present if p.is_array]
+    aliases = dict(prepared.case.alias)
+    if not aliases:
+        return tuple(buffers)
+    # Memory that is shared belongs to the input, which may then be written.
+    shared = [
+        replace(one, access=Access.READ_WRITE) if one.name in aliases.values() else one
+        for one in buffers
+        if one.name not in aliases
+    ]
+    over = [
+        replace(one, alias=aliases[one.name], guard_bytes=0, initial_file=None, poison=None)
+        for one in buffers
+        if one.name in aliases
+    ]
+    return (*shared, *over)
 
 
 def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> Buffer:
@@ -122,6 +142,7 @@ def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> B
         bytes=elements * parameter.dtype.itemsize,
         access=_ACCESS[parameter.role],
         element_bytes=parameter.dtype.itemsize,
+        offset_bytes=dict(prepared.case.misaligned).get(parameter.name, 0) * parameter.dtype.itemsize,
         guard_bytes=guard_bytes,
         initial_file=None if file is None else str(file),
         poison=poison_of(parameter.dtype),

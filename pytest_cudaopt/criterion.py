@@ -21,6 +21,20 @@ class Criterion:
     exact: bool = False
 
 
+@dataclass(frozen=True)
+class Slack:
+    """What an output may miss beyond its tolerance: that many times it, and units in the last place."""
+
+    times: float = 1.0
+    ulp: float = 0.0
+
+    def on(self, strict: Criterion) -> Criterion:
+        """Return the criterion with the slack; bits stay bits."""
+        if strict.exact:
+            return strict
+        return Criterion(strict.rtol * self.times, strict.atol * self.times, max(strict.ulp, self.ulp))
+
+
 def criterion(parameter: Parameter, kernel: Tolerance, sizes: Mapping[str, int]) -> Criterion:
     """Return what `parameter` is judged by: its own tolerance, else the kernel's, else its dtype's.
 

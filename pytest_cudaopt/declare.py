@@ -29,6 +29,7 @@ from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceLocation
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
+from pytest_cudaopt.properties import Obligations
 from pytest_cudaopt.reference_source import Reference, as_reference
 from pytest_cudaopt.structs import require_members_taken
 from pytest_cudaopt.tolerance import Bound, Tolerance
@@ -59,6 +60,8 @@ def kernel(
     reference: Callable[..., Any] | str | None = None,
     accept: Callable[..., Any] | None = None,
     waivers: Iterable[Waiver] = (),
+    required: Iterable[str] = (),
+    ignored: Iterable[str] = (),
     **unknown: Never,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Declare the kernel in `source`, a `.cu` file beside the module.
@@ -75,7 +78,9 @@ def kernel(
 
     `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least
     and most that is drawn of a size (without it from 1 to twice its largest case); cases keep to them too.
-    `waivers` are findings to accept, such as `waive("race", at="hist.cu:31", reason="...")`.
+    `waivers` are findings to accept, such as `waive("race", at="hist.cu:31", reason="...")`. What the kernel
+    can do beyond its cases binds candidates: `ignored` names properties that need not be kept, `required`
+    those that the kernel itself must have.
     """
     caller = sys._getframe(1)
     called_at = place_in(caller)
@@ -118,6 +123,7 @@ def kernel(
                 pytestmark=list(getattr(function, "pytestmark", [])),
                 accept=_accept(accept),
                 waivers=_waivers(waivers),
+                obligations=Obligations.declared(required, ignored),
             )
             require_sound(declared, written)
         except CudaoptError as error:

@@ -22,6 +22,7 @@ from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.instances import Instance, Types
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
+from pytest_cudaopt.properties import Obligations
 from pytest_cudaopt.reference_source import Reference, ReferenceSource
 from pytest_cudaopt.tolerance import Tolerance
 from pytest_cudaopt.waivers import Waiver
@@ -65,6 +66,7 @@ class Kernel:
     pytestmark: list[Any] = field(default_factory=list)
     accept: Callable[..., Any] | None = None
     waivers: tuple[Waiver, ...] = ()
+    obligations: Obligations = field(default_factory=Obligations)
 
     def __setattr__(self, name: str, value: object) -> None:
         # Not `frozen=True`: pytest.mark.x(kernel) assigns `pytestmark`.

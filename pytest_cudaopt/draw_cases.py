@@ -113,14 +113,20 @@ class _Budget:
         return math.prod(launch.grid) * math.prod(launch.block)
 
 
-def _templates(kernel: Kernel) -> tuple[Case, ...]:
-    """Return the declared cases without what is drawn."""
+def named_by_instances(kernel: Kernel) -> frozenset[str]:
+    """Return the sizes that name an instance of a template or are the extent of a variable."""
     derived = dict(kernel.derived)
     # Of both there is what was compiled only: instances, and variables with so many elements.
     variables = (parameter for parameter in kernel.parameters if parameter.symbol is not None)
     named = {*names_in(kernel.entry)}.union(*(extent.names for one in variables for extent in one.shape))
     while between := named & derived.keys():
         named = (named - between).union(*(derived[name].names for name in between))
+    return frozenset(named) & frozenset(kernel.sizes)
+
+
+def _templates(kernel: Kernel) -> tuple[Case, ...]:
+    """Return the declared cases without what is drawn."""
+    named = named_by_instances(kernel)
     kept = (
         replace(
             case,

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.launch import LaunchConfiguration
+from pytest_cudaopt.properties import Property
 from pytest_cudaopt.sanitized import Sanitized
 
 # What one case may have, in all its arrays, for the checks of `sim` to be quick.
@@ -23,6 +25,9 @@ class Stage(StrEnum):
 
     COMPILE = "compile"
     CHECK = "check"
+    PROBE = "probe"
+    FUZZ = "fuzz"
+    CONTRACT = "contract"
     SANITIZE = "sanitize"
     MEASURE = "measure"
 
@@ -55,6 +60,10 @@ class Plan:
     `measure=True`. `warmup` and `samples` count launches; a `relative_error` above 0 asks for more samples
     until the median's standard error is below that share. With `stop_at_first` a stage stops at its first
     failing case, and the cases after it are missing from the evaluation.
+
+    PROBE launches the smallest of `cases` again and again, FUZZ draws `fuzz_examples` cases from `fuzz_seed`,
+    CONTRACT asks for what the `witness`, the starting kernel, can do beyond what is declared. Without a
+    witness nothing is inherited: FUZZ then draws sizes alone, and CONTRACT asks for what is required.
     """
 
     stages: tuple[Stage, ...]
@@ -67,6 +76,9 @@ class Plan:
     stop_at_first: bool = False
     sanitize_elements: int = SANITIZE_ELEMENTS
     rounding: bool = False
+    fuzz_examples: int = 0
+    fuzz_seed: int = 0
+    witness: Candidate | None = None
 
     @property
     def measured(self) -> tuple[Case, ...]:
@@ -239,7 +251,23 @@ class CaseStatus(StrEnum):
     WRONG = "wrong"
     FAULT = "fault"
     FINDING = "finding"
+    LOST = "lost"
     UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How often a property was put to the test by a stage, and how it went.
+
+    `discarded` counts trials that bind nobody, since the starting kernel fails them too or the reference or
+    the launch rule is not for them; `why` is the first reason.
+    """
+
+    stage: Stage
+    property: Property
+    judged: int = 0
+    discarded: int = 0
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -250,7 +278,7 @@ class CaseOutcome:
     asked for. `latency` is there if the case was measured; `touched_bytes` are those a launch reads or
     writes, where they were counted; `counters` are those of the checked launch, where the device counts,
     and `printed` what its threads printed, where the device shows it. `note` says which launch the
-    comparisons are of, if not of the first checked one.
+    comparisons are of, if not of the first checked one; `lost` is the property that a LOST case disproves.
     """
 
     case: Case
@@ -265,6 +293,7 @@ class CaseOutcome:
     note: str = ""
     sanitized: Sanitized | None = None
     touched_bytes: int | None = None
+    lost: Property | None = None
 
     @property
     def finding(self) -> Finding | None:
@@ -278,7 +307,8 @@ class Evaluation:
 
     `device` is the harness's description of where it ran. `findings` are those that decided, if some
     did, the most severe first; `reason` is one sentence for a person. `resources` are those of each entry
-    of the compiled module. `seconds` holds wall time by stage.
+    of the compiled module. `seconds` holds wall time by stage, `tried` what was put to the test beyond the
+    declared cases.
     """
 
     kernel: str
@@ -291,6 +321,7 @@ class Evaluation:
     outcomes: tuple[CaseOutcome, ...] = ()
     findings: tuple[Finding, ...] = ()
     seconds: tuple[tuple[str, float], ...] = ()
+    tried: tuple[Tried, ...] = ()
 
     @property
     def finding(self) -> Finding | None:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
 from pytest_cudaopt.achieved import achieved_by_case
+from pytest_cudaopt.draw_cases import declared_seed, draws_of
 from pytest_cudaopt.errors import CudaoptError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, CaseStatus, Plan, Stage, Status
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.peaks import known_peaks
-from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.pipeline import checker, evaluate
 from pytest_cudaopt.sanitize_item import sanitize_kernel
 from pytest_cudaopt.table import Row, RowStage
 
@@ -80,12 +81,15 @@ def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
 
 def _fuzz(work: Work, session: KernelSession) -> Finished:
     # Loads hypothesis, which only sessions that fuzz should pay for.
+    from pytest_cudaopt.drawn import judged_by
     from pytest_cudaopt.fuzz import all_discarded, fuzz
 
     settings, device, kernel = session.settings, session.device(), work.kernel
     plan = Plan((Stage.COMPILE, Stage.CHECK), (), budget=Budget(timeout_s=settings.timeout_s))
     candidate = kernel.start()
-    fuzzed = fuzz(kernel, candidate, plan, device, settings.fuzz_examples, settings.fuzz_seed)
+    judge = judged_by(kernel, candidate, checker(kernel, candidate, plan, device))
+    seed = declared_seed(kernel) if settings.fuzz_seed is None else settings.fuzz_seed
+    fuzzed = fuzz(draws_of(kernel, candidate), judge, settings.fuzz_examples, seed)
     row = work.row.on(device)
     if fuzzed.failed is not None:
         case, evaluation = fuzzed.failed

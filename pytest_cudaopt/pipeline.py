@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from pytest_cudaopt import plausible, touched
-from pytest_cudaopt.agreement import compare_launches, compare_outputs
+from pytest_cudaopt import ladder, plausible, touched
+from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
+from pytest_cudaopt.checked import check_case, faulty
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.errors import ReferenceUnsupported
+from pytest_cudaopt.differential import Challenger
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
     CaseStatus,
@@ -23,14 +24,15 @@ from pytest_cudaopt.evaluation import (
     Plan,
     Stage,
     Status,
+    Tried,
 )
-from pytest_cudaopt.finding import NOT_JUDGED, SEEN_BY_CHECKS, Finding, FindingKind
+from pytest_cudaopt.finding import SEEN_BY_CHECKS, Finding, FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, measure
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.reasons import blame, praise
-from pytest_cudaopt.run import configure, fault_behind_wrong, run
+from pytest_cudaopt.run import configure
 from pytest_cudaopt.sanitize import sanitize
 from pytest_cudaopt.sanitize_cases import small_cases
 from pytest_cudaopt.sanitized import Sanitized
@@ -39,8 +41,18 @@ _STATUS = {
     CaseStatus.WRONG: Status.WRONG_RESULT,
     CaseStatus.FAULT: Status.FAULT,
     CaseStatus.FINDING: Status.FINDING,
+    CaseStatus.LOST: Status.LOST_PROPERTY,
     CaseStatus.UNSUPPORTED: Status.NOT_JUDGED,
 }
+_AFTER_COMPILING = (
+    Stage.CHECK,
+    Stage.PROBE,
+    Stage.FUZZ,
+    Stage.CONTRACT,
+    Stage.SANITIZE,
+    Stage.MEASURE,
+)
+_LADDER = (Stage.PROBE, Stage.FUZZ, Stage.CONTRACT)
 _NOT_COMPILED = frozenset({FindingKind.COMPILE_ERROR, FindingKind.UNKNOWN_ENTRY})
 
 
@@ -74,6 +86,7 @@ class _Judge:
     device: Device
     outcomes: dict[Case, CaseOutcome] = field(default_factory=dict)
     seconds: dict[Stage, float] = field(default_factory=dict)
+    tried: tuple[Tried, ...] = ()
 
     def judge(self) -> Evaluation:
         with self._timed(Stage.COMPILE):
@@ -86,10 +99,13 @@ class _Judge:
         """Run the stages after compiling, as long as none fails."""
         if isinstance(compiled, CompileFailure):
             return self._not_compiled(compiled)
-        for stage in (Stage.CHECK, Stage.SANITIZE, Stage.MEASURE):
+        for stage in _AFTER_COMPILING:
             if stage in self.plan.stages and self._is_next(stage):
                 with self._timed(stage):
-                    self._judge_all(stage, compiled)
+                    if stage in _LADDER:
+                        self._climb(stage, compiled)
+                    else:
+                        self._judge_all(stage, compiled)
         return self._evaluation(compiled)
 
     def _is_next(self, stage: Stage) -> bool:
@@ -113,6 +129,23 @@ class _Judge:
                 return self.plan.measured
         return ()
 
+    def _climb(self, stage: Stage, compiled: Compiled) -> None:
+        """Hold the candidate against the starting kernel, beyond what is declared."""
+        witness = self.plan.witness
+        if witness is None:
+            return
+        challenger = Challenger(self.kernel, self.candidate, compiled, witness, self.device, self.plan.budget)
+        match stage:
+            case Stage.PROBE:
+                rung = ladder.probe(challenger, self.outcomes.values())
+            case Stage.FUZZ:
+                rung = ladder.fuzz(challenger, self.plan)
+            case _:
+                rung = ladder.contract(challenger, self.plan)
+        self.tried += rung.tried
+        if rung.failed is not None:
+            self.outcomes[rung.failed.case] = rung.failed
+
     def _judge_all(self, stage: Stage, compiled: Compiled) -> None:
         judges = {Stage.CHECK: self._check, Stage.SANITIZE: self._sanitize, Stage.MEASURE: self._measure}
         for case in self._cases_of(stage):
@@ -121,41 +154,14 @@ class _Judge:
                 return
 
     def _check(self, case: Case, compiled: Compiled) -> CaseOutcome:
-        prepared = prepare(self.kernel, case, self.device)
-        try:
-            # A reference that raises is reported as such, whatever the kernel does.
-            expected = prepared.expected
-        except ReferenceUnsupported as error:
-            return self._faulty(case, Finding(FindingKind.UNSUPPORTED_INSTRUCTION, str(error)), None)
-        launch = configure(self.candidate, prepared, compiled, self.device)
-        if isinstance(launch, Finding):
-            return self._faulty(case, launch, None)
-        result = run(prepared, compiled, launch, self.device, self.plan.budget)
-        if result.fault is not None or result.outputs is None:
-            return self._faulty(case, result.fault, launch)
-        agreement = compare_launches(self.kernel, expected, result.outputs, result.outputs_again)
-        passed = CaseOutcome(
-            case,
-            self.kernel.id_of(case),
-            CaseStatus.PASSED,
-            launch,
-            agreement.comparisons,
-            counters=result.counters,
-            printed=result.printed,
-        )
-        if agreement.holds:
-            return passed
-        # A fault on one device is one on the other, whatever this one noticed.
-        finding = fault_behind_wrong(prepared, compiled, launch, self.device, self.plan.budget)
-        status = CaseStatus.WRONG if finding is None else CaseStatus.FAULT
-        found = () if finding is None else (finding,)
-        return replace(passed, status=status, findings=found, note=agreement.note)
+        budget = self.plan.budget
+        return check_case(self.kernel, self.candidate, compiled, case, self.device, budget).outcome
 
     def _sanitize(self, case: Case, compiled: Compiled) -> CaseOutcome:
         prepared = prepare(self.kernel, case, self.device)
         launch = configure(self.candidate, prepared, compiled, self.device)
         if isinstance(launch, Finding):
-            return self._faulty(case, launch, None)
+            return faulty(self.kernel, case, launch)
         checked = self.outcomes.get(
             case, CaseOutcome(case, self.kernel.id_of(case), CaseStatus.PASSED, launch)
         )
@@ -183,7 +189,7 @@ class _Judge:
         prepared: PreparedCase = prepare(self.kernel, case, self.device)
         launch = configure(self.candidate, prepared, compiled, self.device)
         if isinstance(launch, Finding):
-            return self._faulty(case, launch, None)
+            return faulty(self.kernel, case, launch)
         checked = self.outcomes.get(
             case, CaseOutcome(case, self.kernel.id_of(case), CaseStatus.PASSED, launch)
         )
@@ -191,7 +197,7 @@ class _Judge:
             return checked
         measured = measure(prepared, compiled, launch, self.device, self.plan)
         if isinstance(measured, Finding):
-            return self._faulty(case, measured, launch)
+            return faulty(self.kernel, case, measured, launch)
         if self.kernel.work.bytes_touched:
             counted = self._touched(prepared, compiled, launch)
             checked = replace(checked, touched_bytes=counted.bytes)
@@ -228,12 +234,6 @@ class _Judge:
             return replace(checked, latency=latency)
         return replace(checked, status=CaseStatus.FINDING, findings=(finding,))
 
-    def _faulty(self, case: Case, finding: Finding | None, launch: LaunchConfiguration | None) -> CaseOutcome:
-        not_judged = finding is not None and finding.kind in NOT_JUDGED
-        status = CaseStatus.UNSUPPORTED if not_judged else CaseStatus.FAULT
-        found = () if finding is None else (finding,)
-        return CaseOutcome(case, self.kernel.id_of(case), status, launch, findings=found)
-
     def _failure(self) -> CaseOutcome | None:
         """Return the outcome that decides: a failure before a case that could not be judged."""
         failed = [o for o in self.outcomes.values() if o.status is not CaseStatus.PASSED]
@@ -267,6 +267,7 @@ class _Judge:
             outcomes=tuple(self.outcomes.values()),
             findings=() if failure is None else failure.findings,
             seconds=self._seconds(),
+            tried=self.tried,
         )
 
     def _praise(self) -> str:

@@ -288,7 +288,10 @@ def _reserved_size() -> object:
         (_no_marker, "parameter 'x': expected a marker as default"),
         (_float_size, "parameter 'alpha': expected Scalar(f32, value)"),
         (_unknown_size, "parameter 'y': 'rows': expected sizes among n, got 'rows'"),
-        (_reserved_size, "sizes: expected none of measure, id, seed, weight, got seed"),
+        (
+            _reserved_size,
+            "sizes: expected none of measure, id, seed, weight, values, misaligned, alias, got seed",
+        ),
     ],
 )
 def test_a_contradiction_is_refused_at_the_declaration(

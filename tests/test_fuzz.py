@@ -14,22 +14,31 @@ from judged_kernels import axpy
 from pytest_cudaopt import case
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.draw_cases import declared_seed
-from pytest_cudaopt.evaluation import Plan, Stage, Status
+from pytest_cudaopt.draw_cases import declared_seed, draws_of
+from pytest_cudaopt.drawn import judged_by
+from pytest_cudaopt.evaluation import Evaluation, Plan, Stage, Status
 from pytest_cudaopt.fuzz import Fuzzed, fuzz
+from pytest_cudaopt.pipeline import checker
 
 PLAN = Plan((Stage.COMPILE, Stage.CHECK), ())
 # Multiples of the block, as people list them.
 FRIENDLY = [case(n=256), case(n=65_536)]
 DROPS_THE_TAIL = ("i < n", "i < n / 256 * 256")
-Fuzz = Callable[..., Fuzzed]
+Fuzz = Callable[..., Fuzzed[Evaluation]]
+
+
+def fuzzed_kernel(made: Kernel, sim: Device, examples: int, seed: int | None) -> Fuzzed[Evaluation]:
+    """Fuzz the kernel as `kernel[fuzz]` does."""
+    start = made.start()
+    judge = judged_by(made, start, checker(made, start, PLAN, sim))
+    return fuzz(draws_of(made, start), judge, examples, declared_seed(made) if seed is None else seed)
 
 
 @pytest.fixture
 def fuzzed(tmp_path: Path, sim: Device) -> Fuzz:
-    def run(*edits: tuple[str, str], seed: int | None = None, examples: int = 10, **declared: Any) -> Fuzzed:
+    def run(*edits: tuple[str, str], seed: int | None = None, examples: int = 10, **declared: Any) -> Any:
         made = axpy(tmp_path, *edits, **{"cases": FRIENDLY, **declared})
-        return fuzz(made, made.start(), PLAN, sim, examples, seed)
+        return fuzzed_kernel(made, sim, examples, seed)
 
     return run
 
@@ -63,7 +72,7 @@ def test_the_same_declaration_draws_the_same_cases(tmp_path: Path, sim: Device) 
     def drawn(seed: int | None) -> list[Any]:
         seen = []
         made = axpy(tmp_path, cases=FRIENDLY, reference=lambda x, y, n, a: seen.append(n) or a * x + 1)
-        fuzz(made, made.start(), PLAN, sim, 10, seed)
+        fuzzed_kernel(made, sim, 10, seed)
         return seen
 
     assert drawn(None) == drawn(None)

@@ -1,0 +1,117 @@
+"""Judge a candidate at a case beyond what is declared: it owes what the starting kernel can do there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pytest_cudaopt.agreement import compare_outputs
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.cases import Case
+from pytest_cudaopt.checked import Checked, check_case
+from pytest_cudaopt.compile import Compiled
+from pytest_cudaopt.declared import Kernel
+from pytest_cudaopt.device import Device
+from pytest_cudaopt.errors import DeclarationError, ExpressionError, ReferenceRaised
+from pytest_cudaopt.evaluation import Budget, CaseOutcome, CaseStatus, Comparison
+from pytest_cudaopt.properties import Property
+from pytest_cudaopt.stricter import stricter
+from pytest_cudaopt.validate import compare_marked
+from pytest_cudaopt.witness import Observed, observe
+
+
+@dataclass(frozen=True)
+class Tested:
+    """How a trial ended: an outcome, or why it binds nobody."""
+
+    outcome: CaseOutcome | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Challenger:
+    """A compiled candidate beside the starting kernel it is held against."""
+
+    kernel: Kernel
+    candidate: Candidate
+    compiled: Compiled
+    witness: Candidate
+    device: Device
+    budget: Budget
+
+    def owes(self, asked: Property) -> bool:
+        """Whether it must have the property, if the start has."""
+        return self.kernel.obligations.binds(asked)
+
+    def requires(self, asked: Property) -> bool:
+        """Whether it must have the property, whatever the start has."""
+        return asked in self.kernel.obligations.required
+
+    def stand(self, asked: Property, case: Case, *, start_first: bool = False) -> Tested:
+        """Judge the candidate at `case`; what the start or the reference cannot do there binds nobody.
+
+        Raises as `pipeline.evaluate` does, except where only the case is to blame.
+        """
+        required = self.requires(asked)
+        if start_first and not required and not self._observed(asked, case).holds:
+            return Tested(None, self._observed(asked, case).why)
+        try:
+            checked = check_case(self.kernel, self.candidate, self.compiled, case, self.device, self.budget)
+        except (ReferenceRaised, DeclarationError, ExpressionError) as error:
+            got = (error.got or "").splitlines()
+            return Tested(None, f"at {case}: {error.what}: {got[0] if got else error.expected}")
+        wrong = _beyond_tolerance(checked, asked, {}) if checked.passed else ()
+        if checked.passed and not wrong:
+            return Tested(checked.outcome)
+        if checked.outcome.status is CaseStatus.UNSUPPORTED:
+            return Tested(None, f"at {case}: {checked.outcome.findings[0].message}")
+        observed = self._observed(asked, case)
+        if not observed.holds and not required:
+            return Tested(None, f"at {case}: {observed.why}")
+        return Tested(_with_slack(checked, asked, observed))
+
+    def _observed(self, asked: Property, case: Case) -> Observed:
+        return observe(self.kernel, self.witness, case, self.device, self.budget, asked)
+
+
+def _with_slack(checked: Checked, asked: Property, observed: Observed) -> CaseOutcome:
+    """Judge again what failed, now that it is known how well the start does."""
+    outcome = checked.outcome
+    if outcome.status is CaseStatus.FAULT or checked.expected is None or checked.outputs is None:
+        return replace(outcome, lost=asked)
+    agreement = compare_outputs(
+        checked.prepared.kernel, checked.expected, checked.outputs, slack=observed.slack
+    )
+    # A launch that went wrong the second time only has other outputs than those of the first.
+    if agreement.holds or outcome.note:
+        wrong = _beyond_tolerance(checked, asked, observed.failing)
+        if not wrong and agreement.holds:
+            return replace(outcome, status=CaseStatus.PASSED, comparisons=agreement.comparisons)
+        if wrong:
+            note = f"right within its tolerance, but not {asked.meaning}"
+            return replace(outcome, status=CaseStatus.LOST, comparisons=wrong, note=note, lost=asked)
+    # At sizes of the contract nothing is inherited: wrong is wrong.
+    status = CaseStatus.WRONG if asked is Property.FUZZED_SIZES else CaseStatus.LOST
+    return replace(outcome, status=status, comparisons=agreement.comparisons, lost=asked)
+
+
+def _beyond_tolerance(
+    checked: Checked, asked: Property, excused: Mapping[str, object]
+) -> tuple[Comparison, ...]:
+    """Return a comparison for each output that lacks what the property asks for beyond tolerances."""
+    expected, outputs = checked.expected, checked.outputs
+    if expected is None or outputs is None:
+        return ()
+    found = []
+    for output in expected.arguments.outputs:
+        if output.name not in expected.arrays:
+            continue
+        wanted, got = expected.arrays[output.name], outputs[output.name]
+        wrong = stricter(asked, output, wanted, got)
+        if wrong is None:
+            continue
+        start = excused.get(output.name)
+        standing = wrong if start is None else wrong & ~start  # type: ignore[operator]
+        if standing.any():
+            found.append(compare_marked(output, standing, wanted, got, ""))
+    return tuple(found)

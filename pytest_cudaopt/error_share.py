@@ -1,0 +1,68 @@
+"""How far outputs are from the reference, as one number: pure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_cudaopt.criterion import Criterion, Slack
+from pytest_cudaopt.parameters import Parameter
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pytest_cudaopt.arguments import Arguments
+
+# What rounding may take of a candidate, of what it takes of the starting kernel.
+TIMES_THE_START = 4.0
+# What rounding may take anyway, for every root of a term.
+_LEAST_ULP = 8.0
+
+
+def share_of_tolerance(expected: NDArray[Any], got: NDArray[Any], criterion: Criterion) -> float:
+    """Return the largest error over its tolerance, among finite elements; 0 where there is no tolerance."""
+    with np.errstate(all="ignore"):
+        wide = expected.astype(np.float64)
+        tolerance = criterion.atol + criterion.rtol * np.abs(wide)
+        shares = np.abs(got.astype(np.float64) - wide) / tolerance
+    return _largest(shares[np.isfinite(shares)])
+
+
+def scaled_error(expected: NDArray[Any], got: NDArray[Any]) -> float:
+    """Return the largest error over the largest expected number, among finite elements."""
+    with np.errstate(all="ignore"):
+        wide = expected.astype(np.float64)
+        errors = np.abs(got.astype(np.float64) - wide)
+        scale = _largest(np.abs(wide[np.isfinite(wide)]))
+    return _largest(errors[np.isfinite(errors)]) / scale if scale else 0.0
+
+
+def least_ulp(arguments: Arguments, output: Parameter) -> float:
+    """Return the units in the last place that rounding may take of any kernel: 8 for each root of a term.
+
+    How many terms an element has is estimated from the elements of inputs and output: those of a sum over
+    everything, and of a product of matrices, come out right.
+    """
+    inputs = sorted(
+        (math.prod(arguments.shapes[p.name]) for p in arguments.parameters if p.name in arguments.arrays),
+        reverse=True,
+    )
+    elements = max(1, math.prod(arguments.shapes[output.name]))
+    if not inputs:
+        return _LEAST_ULP
+    second = inputs[1] if len(inputs) > 1 else 0
+    terms = max(1.0, inputs[0] / elements, math.sqrt(inputs[0] * second / elements))
+    return _LEAST_ULP * math.sqrt(terms)
+
+
+def slack_of(share: float, arguments: Arguments, output: Parameter) -> Slack:
+    """Return what a candidate may miss where the starting kernel's error has that share of its tolerance."""
+    if not output.dtype.is_float:
+        return Slack()
+    return Slack(max(1.0, TIMES_THE_START * share), least_ulp(arguments, output))
+
+
+def _largest(numbers: NDArray[Any]) -> float:
+    return float(numbers.max()) if numbers.size else 0.0

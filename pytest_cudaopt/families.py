@@ -1,0 +1,57 @@
+"""Families of values: what the arrays of a case hold instead of an ordinary draw.
+
+Ordinary draws look alike: no ties, no zeros, all of one magnitude. Kernels that sniff their inputs, or are
+right for bell curves only, pass on them. Data alone; `value_families` makes the arrays.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pytest_cudaopt.properties import Property
+
+
+class Family(StrEnum):
+    """How the values of a draw are chosen; each tests one property."""
+
+    # In the bounds of what the generator gives.
+    CONSTANT = "constant"
+    ENDS = "ends"
+    SORTED = "sorted"
+    DESCENDING = "descending"
+    DUPLICATES = "duplicates"
+    CLUSTERED = "clustered"
+    SPARSE = "sparse"
+    CANCELLING = "cancelling"
+    # Of other sizes than numbers usually have.
+    TINY = "tiny"
+    HUGE = "huge"
+    MIXED = "mixed"
+    # A usual beginning, an extreme end.
+    SUFFIX = "suffix"
+    SMALL_INTEGERS = "small_integers"
+    NON_FINITE = "non_finite"
+    SIGNED_ZEROS = "signed_zeros"
+    SUBNORMAL = "subnormal"
+    # Integers that no declared draw gives, and places counted from the end.
+    WIDE = "wide"
+    NEGATIVE = "negative"
+
+    @property
+    def property(self) -> Property:
+        """What a kernel that is right on it has."""
+        return _PROPERTY.get(self, Property.STRUCTURED_VALUES)
+
+
+_PROPERTY = {
+    Family.TINY: Property.MAGNITUDES,
+    Family.HUGE: Property.MAGNITUDES,
+    Family.MIXED: Property.MAGNITUDES,
+    Family.SUFFIX: Property.MAGNITUDES,
+    Family.SMALL_INTEGERS: Property.EXACT_INTEGERS,
+    Family.NON_FINITE: Property.NON_FINITE,
+    Family.SIGNED_ZEROS: Property.SIGNED_ZEROS,
+    Family.SUBNORMAL: Property.SUBNORMALS,
+    Family.WIDE: Property.INTEGER_RANGE,
+    Family.NEGATIVE: Property.INTEGER_RANGE,
+}

@@ -1,0 +1,102 @@
+"""The witness: what the starting kernel does at cases nobody declared, asked once and remembered.
+
+A candidate owes what the start can do, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.cases import Case
+from pytest_cudaopt.checked import Checked, check_case
+from pytest_cudaopt.compile import CompileFailure, compile_candidate
+from pytest_cudaopt.criterion import Slack, criterion
+from pytest_cudaopt.declared import Kernel
+from pytest_cudaopt.device import Device
+from pytest_cudaopt.error_share import scaled_error, share_of_tolerance, slack_of
+from pytest_cudaopt.errors import CudaoptError
+from pytest_cudaopt.evaluation import Budget
+from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.properties import Property
+from pytest_cudaopt.reasons import blame
+from pytest_cudaopt.stricter import stricter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_MOST_REMEMBERED = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What the start did at a case.
+
+    `holds` says that it was right. `slack` is what a candidate may then miss, by output; `errors` the start's
+    own error over its output's scale; `failing` marks elements at which it lacks the property itself.
+    """
+
+    holds: bool
+    why: str = ""
+    slack: Mapping[str, Slack] = field(default_factory=dict)
+    errors: Mapping[str, float] = field(default_factory=dict)
+    failing: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+
+
+def observe(
+    kernel: Kernel, start: Candidate, case: Case, device: Device, budget: Budget, asked: Property | None
+) -> Observed:
+    """Return what `start` does at `case`, asked for `asked`; whatever keeps it from an answer is one."""
+    known = _KNOWN.setdefault(device, {})
+    key = (kernel, start.digest, case, asked)
+    if key not in known:
+        if len(known) >= _MOST_REMEMBERED:
+            known.clear()
+        known[key] = _observe(kernel, start, case, device, budget, asked)
+    return known[key]
+
+
+_KNOWN: WeakKeyDictionary[Device, dict[Any, Observed]] = WeakKeyDictionary()
+
+
+def _observe(
+    kernel: Kernel, start: Candidate, case: Case, device: Device, budget: Budget, asked: Property | None
+) -> Observed:
+    try:
+        compiled = compile_candidate(kernel, start, device, budget, (case,))
+        if isinstance(compiled, CompileFailure):
+            return Observed(False, compiled.finding.message)
+        checked = check_case(kernel, start, compiled, case, device, budget)
+    except CudaoptError as error:
+        got = (error.got or "").splitlines()
+        return Observed(False, f"{error.what}: {got[0] if got else error.expected}")
+    return observed_of(checked, asked)
+
+
+def observed_of(checked: Checked, asked: Property | None = None) -> Observed:
+    """Return what a check of the start says."""
+    if not checked.passed or checked.expected is None or checked.outputs is None:
+        return Observed(False, f"the starting kernel fails there: {blame(checked.outcome)}")
+    kernel, expected = checked.prepared.kernel, checked.expected
+    slack, errors, failing = {}, {}, {}
+    for output in expected.arguments.outputs:
+        if output.name not in expected.arrays or not output.dtype.is_float:
+            continue
+        wanted, got = expected.arrays[output.name], checked.outputs[output.name]
+        bounds = criterion(output, kernel.tolerance, expected.arguments.sizes)
+        slack[output.name] = slack_of(share_of_tolerance(wanted, got, bounds), expected.arguments, output)
+        errors[output.name] = scaled_error(wanted, got)
+        wrong = stricter(asked, output, wanted, got)
+        if wrong is not None:
+            failing[output.name] = wrong
+    return Observed(True, slack=slack, errors=errors, failing=failing)
+
+
+def is_launch_refused(checked: Checked) -> bool:
+    """Whether there was no launch, for reasons of rule or device."""
+    finding = checked.outcome.finding
+    return finding is not None and finding.kind is FindingKind.INVALID_LAUNCH
