@@ -12,7 +12,7 @@ from pytest_cudaopt.cases import Case, derived_seed
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.strided import Strided, strided
-from pytest_cudaopt.value_families import families_of, in_family
+from pytest_cudaopt.value_families import arrays_in, in_family
 from pytest_cudaopt.values import Drawing
 
 if TYPE_CHECKING:
@@ -168,13 +168,13 @@ def _of_family(
         return ordinary
     import numpy as np
 
-    able = [other.name for other in parameters if other.is_array and one.values in families_of(other)]
-    # Numbers of its own: the arrays after this one stay as they were.
-    text = f"{derived_seed('', one)}/{one.values}"
-    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-    chosen = int(np.random.Generator(np.random.PCG64(seed)).integers(2 * len(able))) if able else 0
+    able = arrays_in(one.values, parameters)
+    seed = derived_seed("", one)
+    # The seed says which array it is, so that each can be asked for; the last choice is all of them.
+    chosen = seed % (len(able) + 1)
     if parameter.name not in able or (chosen < len(able) and able[chosen] != parameter.name):
         return ordinary
+    # Numbers of its own: the arrays after this one stay as they were.
     rng = np.random.Generator(np.random.PCG64([seed, able.index(parameter.name)]))
     made = np.asarray(in_family(one.values, parameter, replace(drawing, rng=rng), ordinary), order="C")
     made.setflags(write=False)

@@ -10,7 +10,7 @@ from pytest_cudaopt.cases import Case
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.errors import ReferenceUnsupported
+from pytest_cudaopt.errors import CudaoptError, ReferenceUnsupported
 from pytest_cudaopt.evaluation import Budget, CaseOutcome, CaseStatus
 from pytest_cudaopt.expectation import Expectation
 from pytest_cudaopt.finding import NOT_JUDGED, Finding, FindingKind
@@ -82,3 +82,15 @@ def faulty(
     return CaseOutcome(
         case, kernel.id_of(case), status, launch, findings=() if finding is None else (finding,)
     )
+
+
+def no_launch(kernel: Kernel, candidate: Candidate, case: Case, finding: Finding | None) -> str | None:
+    """Return why the launch rule or the device allows no launch at these sizes, if that is all there is."""
+    if finding is None or finding.kind is not FindingKind.INVALID_LAUNCH:
+        return None
+    try:
+        launch = candidate.configure(kernel.all_sizes(case))
+    except CudaoptError:
+        return finding.message
+    # A rule that forgets elements launches nothing where there are few of them.
+    return None if launch.is_empty else finding.message

@@ -22,16 +22,19 @@ from rich.text import Text
 from pytest_cudaopt import doctor, rerun
 from pytest_cudaopt.achieved import Achieved, achieved_by_case
 from pytest_cudaopt.adopt import command as adoption
+from pytest_cudaopt.certificate import certificate_of
 from pytest_cudaopt.command_settings import add_options, settings_for
 from pytest_cudaopt.device import open_required
 from pytest_cudaopt.doctor import State
+from pytest_cudaopt.draw_cases import declared_seed
 from pytest_cudaopt.errors import CudaoptError, SourceError, why_unreadable
-from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
+from pytest_cudaopt.evaluation import Evaluation, Status
 from pytest_cudaopt.kernel_rows import examine_kernels
 from pytest_cudaopt.load import load_kernel
 from pytest_cudaopt.peak_rows import examine_peaks
 from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.plans import candidate_plan, secret_seed
 from pytest_cudaopt.report import describe_error, describe_evaluation
 from pytest_cudaopt.rerun import Ending
 from pytest_cudaopt.settings import Settings
@@ -52,6 +55,8 @@ _SHARED_OPTIONS = (
     "samples",
     "warmup",
     "relative_error",
+    "fuzz_examples",
+    "fuzz_seed",
     "sanitize_elements",
 )
 _SOURCE_OPTIONS = ("include", "stub", "compdb")
@@ -192,17 +197,11 @@ def _read_candidate(path: Path) -> str:
 def _evaluate(
     kernel: Kernel, candidate: Candidate, settings: Settings
 ) -> tuple[Evaluation, dict[str, Achieved]]:
-    sanitizes = settings.sanitize_elements > 0
-    plan = Plan(
-        (Stage.COMPILE, Stage.CHECK, *([Stage.SANITIZE] if sanitizes else []), Stage.MEASURE),
-        kernel.cases,
-        budget=Budget(settings.timeout_s),
-        warmup=settings.warmup,
-        samples=settings.samples,
-        relative_error=settings.relative_error,
-        sanitize_elements=settings.sanitize_elements,
-        rounding=True,
-    )
+    start = kernel.start()
+    # A candidate's draws are secret; those of the kernel as it is are the same on every push.
+    fixed = declared_seed(kernel) if candidate.digest == start.digest else secret_seed()
+    seed = fixed if settings.fuzz_seed is None else settings.fuzz_seed
+    plan = candidate_plan(kernel, start, settings, seed)
     # References and value callables are user code, and may print.
     with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):
         if device.missed_gpu:
@@ -247,7 +246,7 @@ def _accepted_lines(evaluation: Evaluation, done: Mapping[str, Achieved]) -> Tex
         for piece, mood in line:
             text.append(piece, style=_STYLES.get(mood, ""))
         text.append("\n")
-    text.rstrip()
+    text.append("\n".join(("certificate:", *certificate_of(evaluation).lines)))
     return text
 
 

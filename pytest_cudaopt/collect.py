@@ -75,7 +75,7 @@ class KernelItem(pytest.Function):
         flags = session.settings.differing_flags(
             timing=self.work.stage is RowStage.LATENCY,
             optimizing=self.work.stage is RowStage.OPTIMIZE,
-            fuzzing=self.work.stage is RowStage.FUZZ,
+            fuzzing=self.work.stage in (RowStage.FUZZ, RowStage.CONTRACT),
             sanitizing=self.work.stage is RowStage.SANITIZE,
         )
         again = report.reproduce_lines(f"{path}::{self.name}", flags, self.work.case or failure.case)
@@ -136,13 +136,14 @@ def _works(collector: pytest.Module, name: str, kernel: Kernel, settings: Settin
     after = len(kernel.cases)
     if settings.fuzz_examples > 0:
         yield Work(kernel, kernel_id, RowStage.FUZZ, after, "", None)
+        yield Work(kernel, kernel_id, RowStage.CONTRACT, after + 1, "", None)
     if settings.sanitize_elements > 0:
-        yield Work(kernel, kernel_id, RowStage.SANITIZE, after + 1, "", None)
+        yield Work(kernel, kernel_id, RowStage.SANITIZE, after + 2, "", None)
     for position, case_id, case in named_cases:
         if case.measure:
             yield Work(kernel, kernel_id, RowStage.LATENCY, position, case_id, case)
     if settings.optimize:
-        yield Work(kernel, kernel_id, RowStage.OPTIMIZE, after + 2, "", None)
+        yield Work(kernel, kernel_id, RowStage.OPTIMIZE, after + 3, "", None)
 
 
 def _item(collector: pytest.Module, name: str, work: Work) -> pytest.Item:

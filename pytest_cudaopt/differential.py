@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.checked import Checked, check_case
+from pytest_cudaopt.checked import Checked, check_case, no_launch
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
@@ -44,8 +44,13 @@ class Challenger:
         return self.kernel.obligations.binds(asked)
 
     def requires(self, asked: Property) -> bool:
-        """Whether it must have the property, whatever the start has."""
-        return asked in self.kernel.obligations.required
+        """Whether it must have the property, whatever the start has.
+
+        The starting kernel itself is held to the sizes of its contract.
+        """
+        is_start = self.candidate.digest == self.witness.digest
+        required = self.kernel.obligations.required
+        return asked in required or (is_start and asked is Property.FUZZED_SIZES)
 
     def stand(self, asked: Property, case: Case, *, start_first: bool = False) -> Tested:
         """Judge the candidate at `case`; what the start or the reference cannot do there binds nobody.
@@ -65,7 +70,10 @@ class Challenger:
             return Tested(checked.outcome)
         if checked.outcome.status is CaseStatus.UNSUPPORTED:
             return Tested(None, f"at {case}: {checked.outcome.findings[0].message}")
+        refused = no_launch(self.kernel, self.candidate, case, checked.outcome.finding)
         observed = self._observed(asked, case)
+        if refused is not None and not observed.holds:
+            return Tested(None, f"at {case}: {refused}")
         if not observed.holds and not required:
             return Tested(None, f"at {case}: {observed.why}")
         return Tested(_with_slack(checked, asked, observed))

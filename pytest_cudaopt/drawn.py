@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
+from pytest_cudaopt.checked import no_launch
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, ExpressionError, ReferenceRaised
 from pytest_cudaopt.evaluation import Evaluation, Status
@@ -32,7 +33,7 @@ def judged_by(
             got = (error.got or "").splitlines()
             why = f"at {case}: {error.what}: {got[0] if got else error.expected}"
             return Judged(None, discarded=why, whatever_sizes=_is_whatever_sizes(error))
-        if (refused := _no_launch(kernel, candidate, case, evaluation)) is not None:
+        if (refused := no_launch(kernel, candidate, case, evaluation.finding)) is not None:
             return Judged(None, discarded=f"at {case}: {refused}")
         # Neither gets better by trying more, and a timeout takes its time each time.
         timed_out = evaluation.finding is not None and evaluation.finding.kind is FindingKind.TIMEOUT
@@ -49,16 +50,3 @@ def _is_whatever_sizes(error: BaseException) -> bool:
     while isinstance(cause, CudaoptError) and not isinstance(cause, WrongArray):
         cause = cause.__cause__
     return isinstance(cause, _WHATEVER_SIZES)
-
-
-def _no_launch(kernel: Kernel, candidate: Candidate, case: Case, evaluation: Evaluation) -> str | None:
-    """Return why the launch rule or the device allows no launch at these sizes, if that is all there is."""
-    finding = evaluation.finding
-    if finding is None or finding.kind is not FindingKind.INVALID_LAUNCH:
-        return None
-    try:
-        launch = candidate.configure(kernel.all_sizes(case))
-    except CudaoptError:
-        return finding.message
-    # A rule that forgets elements launches nothing where there are few of them.
-    return None if launch.is_empty else finding.message

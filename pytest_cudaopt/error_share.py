@@ -42,18 +42,16 @@ def scaled_error(expected: NDArray[Any], got: NDArray[Any]) -> float:
 def least_ulp(arguments: Arguments, output: Parameter) -> float:
     """Return the units in the last place that rounding may take of any kernel: 8 for each root of a term.
 
-    How many terms an element has is estimated from the elements of inputs and output: those of a sum over
-    everything, and of a product of matrices, come out right.
+    An element is taken to have as many terms as an input has elements along dimensions that the output has
+    not: right for sums and products of matrices, too few for what is done to rows and kept in them.
     """
-    inputs = sorted(
-        (math.prod(arguments.shapes[p.name]) for p in arguments.parameters if p.name in arguments.arrays),
-        reverse=True,
-    )
-    elements = max(1, math.prod(arguments.shapes[output.name]))
-    if not inputs:
-        return _LEAST_ULP
-    second = inputs[1] if len(inputs) > 1 else 0
-    terms = max(1.0, inputs[0] / elements, math.sqrt(inputs[0] * second / elements))
+    kept = frozenset().union(*(extent.names for extent in output.shape))
+    terms = 1
+    for parameter in arguments.parameters:
+        if parameter.name in arguments.arrays:
+            shape = arguments.shapes[parameter.name]
+            gone = (n for n, extent in zip(shape, parameter.shape, strict=True) if extent.names - kept)
+            terms = max(terms, math.prod(gone))
     return _LEAST_ULP * math.sqrt(terms)
 
 

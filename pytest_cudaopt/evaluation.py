@@ -308,7 +308,7 @@ class Evaluation:
     `device` is the harness's description of where it ran. `findings` are those that decided, if some
     did, the most severe first; `reason` is one sentence for a person. `resources` are those of each entry
     of the compiled module. `seconds` holds wall time by stage, `tried` what was put to the test beyond the
-    declared cases.
+    declared cases, from `fuzz_seed` if anything was.
     """
 
     kernel: str
@@ -322,6 +322,7 @@ class Evaluation:
     findings: tuple[Finding, ...] = ()
     seconds: tuple[tuple[str, float], ...] = ()
     tried: tuple[Tried, ...] = ()
+    fuzz_seed: int | None = None
 
     @property
     def finding(self) -> Finding | None:

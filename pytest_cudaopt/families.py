@@ -30,7 +30,9 @@ class Family(StrEnum):
     # A usual beginning, an extreme end.
     SUFFIX = "suffix"
     SMALL_INTEGERS = "small_integers"
-    NON_FINITE = "non_finite"
+    NAN = "nan"
+    INFINITE = "infinite"
+    NEGATIVE_INFINITE = "negative_infinite"
     SIGNED_ZEROS = "signed_zeros"
     SUBNORMAL = "subnormal"
     # Integers that no declared draw gives, and places counted from the end.
@@ -49,7 +51,9 @@ _PROPERTY = {
     Family.MIXED: Property.MAGNITUDES,
     Family.SUFFIX: Property.MAGNITUDES,
     Family.SMALL_INTEGERS: Property.EXACT_INTEGERS,
-    Family.NON_FINITE: Property.NON_FINITE,
+    Family.NAN: Property.NON_FINITE,
+    Family.INFINITE: Property.NON_FINITE,
+    Family.NEGATIVE_INFINITE: Property.NON_FINITE,
     Family.SIGNED_ZEROS: Property.SIGNED_ZEROS,
     Family.SUBNORMAL: Property.SUBNORMALS,
     Family.WIDE: Property.INTEGER_RANGE,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
 from pytest_cudaopt.achieved import achieved_by_case
+from pytest_cudaopt.contract_item import contract_kernel
 from pytest_cudaopt.draw_cases import declared_seed, draws_of
 from pytest_cudaopt.errors import CudaoptError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, CaseStatus, Plan, Stage, Status
@@ -35,6 +36,8 @@ def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
     try:
         if work.stage is RowStage.FUZZ:
             return _fuzz(work, session)
+        if work.stage is RowStage.CONTRACT:
+            return contract_kernel(work, session)
         if work.stage is RowStage.SANITIZE:
             return sanitize_kernel(work, session)
         if work.case is None:

@@ -6,10 +6,12 @@ and the candidate cannot.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pytest_cudaopt.arguments import all_elements
 from pytest_cudaopt.checked import Checked, check_case
 from pytest_cudaopt.compile import CompileFailure, compile_candidate
 from pytest_cudaopt.differential import Challenger, Tested
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from pytest_cudaopt.cases import Case
     from pytest_cudaopt.draw_sizes import Pick
 
-# Of so many draws, one has ordinary values; the others one family each.
+# How many times as often values are ordinary as of any family.
 _ORDINARY_SHARE = 2
+# Cases that are tried to show a failure at smaller sizes.
+_SMALLER = 24
 _OUT_OF_BOUNDS = (Property.INTEGER_RANGE,)
 # Warp instructions of a launch that is repeated in every order.
 _MOST_REPEATED = 2_000_000
@@ -89,15 +93,33 @@ def contract(challenger: Challenger, plan: Plan) -> Rung:
             trial.property, challenger.stand(trial.property, trial.case, start_first=trial.is_risky)
         )
         if tested.outcome is not None and tested.outcome.status is not CaseStatus.PASSED:
-            return Rung(_plainest(challenger, trial, tested.outcome), log.tried)
+            return Rung(_plainest(challenger, _smallest(challenger, trial, tested.outcome)), log.tried)
     return Rung(None, log.tried)
 
 
-def _plainest(challenger: Challenger, trial: Trial, failed: CaseOutcome) -> CaseOutcome:
-    """Return what is wrong at the same sizes with ordinary values, if that is wrong too."""
-    if trial.case.values is None:
+def _smallest(challenger: Challenger, trial: Trial, failed: CaseOutcome) -> CaseOutcome:
+    """Return what fails for the same values at smaller sizes, if any that are tried do."""
+    kernel, values = challenger.kernel, trial.case.values
+    if values is None:
         return failed
-    ordinary = challenger.stand(Property.FUZZED_SIZES, replace(trial.case, values=None)).outcome
+    rng = random.Random(trial.case.seed)  # noqa: S311 - reproducible on purpose
+    draw = draws_of(kernel, challenger.candidate)
+    drawn = [replace(draw(rng.randint), values=values) for _ in range(_SMALLER)]
+    sizes = {case: all_elements(kernel, kernel.all_sizes(case)) for case in (trial.case, *drawn)}
+    for case in sorted(drawn, key=lambda one: sizes[one]):
+        if sizes[case] >= sizes[trial.case]:
+            break
+        outcome = challenger.stand(trial.property, case, start_first=trial.is_risky).outcome
+        if outcome is not None and outcome.status is not CaseStatus.PASSED:
+            return outcome
+    return failed
+
+
+def _plainest(challenger: Challenger, failed: CaseOutcome) -> CaseOutcome:
+    """Return what is wrong at the same sizes with ordinary values, if that is wrong too."""
+    if failed.case.values is None:
+        return failed
+    ordinary = challenger.stand(Property.FUZZED_SIZES, replace(failed.case, values=None)).outcome
     return failed if ordinary is None or ordinary.status is CaseStatus.PASSED else ordinary
 
 

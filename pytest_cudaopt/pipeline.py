@@ -268,6 +268,7 @@ class _Judge:
             findings=() if failure is None else failure.findings,
             seconds=self._seconds(),
             tried=self.tried,
+            fuzz_seed=self.plan.fuzz_seed if self.tried else None,
         )
 
     def _praise(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, LatencyKind
 
@@ -24,6 +25,12 @@ def praise(outcomes: Sequence[CaseOutcome], checked: int) -> str:
 
 def blame(outcome: CaseOutcome) -> str:
     """Say what failed the case."""
+    if outcome.lost is not None and outcome.status is not CaseStatus.WRONG:
+        return f"lost property {outcome.lost}: {_blame(replace(outcome, lost=None))}"
+    return _blame(outcome)
+
+
+def _blame(outcome: CaseOutcome) -> str:
     if outcome.finding is not None and outcome.status is not CaseStatus.WRONG:
         more = len(outcome.findings) - 1
         rest = f" (and {count(more, 'more finding')})" if more else ""
@@ -31,7 +38,7 @@ def blame(outcome: CaseOutcome) -> str:
     note = f"{outcome.note}: " if outcome.note else ""
     wrong = next((c for c in outcome.comparisons if not c.matches), None)
     if wrong is None or wrong.worst is None:
-        return f"case {outcome.case_id}: {note}{outcome.status}"
+        return f"case {outcome.case_id}: {outcome.note or outcome.status}"
     worst = wrong.worst
     verb = f"are wrong by {wrong.judged_by}" if wrong.judged_by else "differ"
     expected = "" if worst.expected is None else f"expected {_text(worst.expected)}, "
@@ -42,9 +49,9 @@ def blame(outcome: CaseOutcome) -> str:
     )
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str = "") -> str:
     """Write a number of things."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def _text(value: float | int | bool) -> str:

@@ -36,6 +36,7 @@ from pytest_cudaopt.evaluation import (
 from pytest_cudaopt.excerpts import CompiledSource
 from pytest_cudaopt.finding import SEEN_BY_CHECKS, FindingKind
 from pytest_cudaopt.finding_text import finding_lines
+from pytest_cudaopt.properties import Property
 
 _SHOWN_DIAGNOSTICS = 5
 _SHOWN_FINDINGS = 5
@@ -138,11 +139,26 @@ def describe_evaluation(
             details += [*finding_lines(evaluation.finding, source), f"  {'declared':<9} {declared}"]
         return Failure(kind, headline, tuple(details), _place(evaluation, file, source))
     failed = [outcome for outcome in evaluation.outcomes if outcome.status is not CaseStatus.PASSED]
+    lost = next((outcome.lost for outcome in failed if outcome.lost is not None), None)
     details = [] if failed or evaluation.finding is None else finding_lines(evaluation.finding, source)
     details += _failed_lines(evaluation, failed, source)
     if evaluation.status is Status.FINDING and evaluation.finding is not None:
         kind = _OF_KIND.get(evaluation.finding.kind, kind)
-    return Failure(kind, _headline(evaluation, failed), tuple(details), _place(evaluation, file, source))
+    headline = _headline(evaluation, failed)
+    if lost is not None and evaluation.status is not Status.WRONG_RESULT:
+        # What it leads to, a fault perhaps, is second to what was lost.
+        kind, headline = FailureClass.LOST_PROPERTY, f"{lost}: {headline}"
+        details += _lost_lines(kernel, lost)
+    return Failure(kind, headline, tuple(details), _place(evaluation, file, source))
+
+
+def _lost_lines(kernel: Kernel, lost: Property) -> list[str]:
+    if lost in kernel.obligations.required:
+        return [f"  {'property':<9} required=['{lost}']: a kernel must be right {lost.meaning}"]
+    return [
+        f"  {'property':<9} the starting kernel is right {lost.meaning}; this one is not",
+        f"  {'next':<9} Mend it; if it may be given up, declare ignored=['{lost}']",
+    ]
 
 
 def reproduce_lines(node_id: str, flags: Iterable[str], case: Case | None) -> list[str]:
@@ -228,6 +244,9 @@ def _failed_lines(evaluation: Evaluation, failed: Sequence[CaseOutcome], source:
 
 
 def _sizes_text(outcome: CaseOutcome) -> str:
+    if outcome.lost is not None:
+        # Nobody declared it: in full, to be pasted.
+        return str(outcome.case)
     absent = ((name, None) for name in outcome.case.absent)
     named = (*outcome.case.sizes, *outcome.case.types, *absent)
     return ", ".join(f"{name}={value}" for name, value in named) or "no sizes"

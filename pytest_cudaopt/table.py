@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "cudaopt."
 # Statuses of items that were skipped: nobody's fault.
-_UNDECIDED = frozenset({"unsupported", "not measured", "not started"})
+_UNDECIDED = frozenset({"unsupported", "not measured", "not started", "not judged"})
 Properties = Sequence[tuple[str, Any]]
 
 
@@ -30,6 +30,7 @@ class RowStage(StrEnum):
 
     CHECK = "check"
     FUZZ = "fuzz"
+    CONTRACT = "contract"
     SANITIZE = "sanitize"
     LATENCY = "latency"
     OPTIMIZE = "optimize"
@@ -241,7 +242,7 @@ def _mood(status: str) -> Mood:
 def _latency_texts(row: Row) -> list[str]:
     if row.stage is RowStage.OPTIMIZE:
         return _optimize_texts(row)
-    if row.stage in (RowStage.FUZZ, RowStage.SANITIZE):
+    if row.stage in (RowStage.FUZZ, RowStage.CONTRACT, RowStage.SANITIZE):
         return [row.note] if row.note is not None else []
     if row.latency_text is not None:
         return [row.latency_text]

@@ -20,13 +20,15 @@ from pytest_cudaopt.draw_sizes import construct, space_of
 from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.families import Family
 from pytest_cudaopt.properties import Property
-from pytest_cudaopt.value_families import families_of
+from pytest_cudaopt.value_families import arrays_in, families_of
 
 # What a trial at a large size may take: elements of all arrays, threads of its launch.
 _MOST_ELEMENTS = 1 << 20
 _MOST_THREADS = 1 << 22
 # Behind 16 bits, and behind what a dimension of a grid other than x may have.
 _BEYOND_16_BITS = 65_537
+# Fewer elements cannot be arranged in any way worth trying.
+_LEAST_ARRANGED = 64
 _GROWTH = (4, 16, 64, 256)
 
 
@@ -62,12 +64,17 @@ def trials_of(kernel: Kernel, start: Candidate, seed: int) -> tuple[Trial, ...]:
 
 def _of_values(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[Trial]:
     draw = draws_of(kernel, start)
-    small, large = _smallest(kernel), _largest(kernel, start)
+    small, large = _smallest(kernel, _LEAST_ARRANGED), _largest(kernel, start)
     for family in available_families(kernel):
-        # The declared shapes first: whatever fails there is easiest to understand.
-        for drawn in (small, large, draw(rng.randint)):
+        risky = family.property is Property.INTEGER_RANGE
+        arrays = len(arrays_in(family, kernel.at(small).parameters))
+        # Each array alone, then all of them; a declared shape first, which is easiest to understand.
+        for chosen in range(arrays + 1 if arrays > 1 else arrays):
+            seed = rng.getrandbits(32) // (arrays + 1) * (arrays + 1) + chosen
+            yield Trial(family.property, replace(small, values=family, seed=seed), risky)
+        for drawn in (large, draw(rng.randint)):
             case = replace(drawn, values=family, seed=rng.getrandbits(32))
-            yield Trial(family.property, case, is_risky=family.property is Property.INTEGER_RANGE)
+            yield Trial(family.property, case, risky)
 
 
 def _of_sizes(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[Trial]:
@@ -103,8 +110,11 @@ def _of_addresses(kernel: Kernel, rng: random.Random) -> Iterator[Trial]:
                     yield Trial(Property.ALIASING, replace(small, alias=((output.name, source.name),)))
 
 
-def _smallest(kernel: Kernel) -> Case:
-    smallest = min(kernel.cases, key=lambda case: all_elements(kernel, kernel.all_sizes(case)))
+def _smallest(kernel: Kernel, least: int = 0) -> Case:
+    """Return the smallest declared case of at least so many elements; the largest if none has."""
+    cases = sorted(kernel.cases, key=lambda case: all_elements(kernel, kernel.all_sizes(case)))
+    enough = (case for case in cases if all_elements(kernel, kernel.all_sizes(case)) >= least)
+    smallest = next(enough, cases[-1])
     return replace(smallest, measure=False, label=None, weight=1.0)
 
 

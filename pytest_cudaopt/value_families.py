@@ -5,6 +5,8 @@ What a callable draws stays as it is: nobody else knows what it means.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +32,13 @@ _SHAPED = frozenset(
         Family.CLUSTERED,
     }
 )
+_NON_FINITE = {
+    Family.NAN: math.nan,
+    Family.INFINITE: math.inf,
+    Family.NEGATIVE_INFINITE: -math.inf,
+}
 _SPECIAL = frozenset(
-    {Family.SMALL_INTEGERS, Family.NON_FINITE, Family.SIGNED_ZEROS, Family.SUBNORMAL, Family.SPARSE}
+    {Family.SMALL_INTEGERS, *_NON_FINITE, Family.SIGNED_ZEROS, Family.SUBNORMAL, Family.SPARSE}
 )
 _ANY_NUMBER = frozenset({Family.TINY, Family.HUGE, Family.MIXED, Family.SUFFIX, Family.CANCELLING})
 _OUT_OF_RANGE = frozenset({Family.WIDE, Family.NEGATIVE})
@@ -71,6 +78,11 @@ def families_of(parameter: Parameter) -> frozenset[Family]:
                 else frozenset()
             )
     return frozenset()
+
+
+def arrays_in(family: Family, parameters: Iterable[Parameter]) -> list[str]:
+    """Return the arrays that the family changes."""
+    return [one.name for one in parameters if one.is_array and family in families_of(one)]
 
 
 def in_family(family: Family, parameter: Parameter, drawing: Drawing, ordinary: NDArray[Any]) -> NDArray[Any]:
@@ -121,7 +133,8 @@ def _between(source: ValueSource | None, ordinary: NDArray[Any], drawing: Drawin
     import numpy as np
 
     ends = _ends(source, drawing)
-    if ends is None or ordinary.size < 2:
+    repeats = not (isinstance(source, Indices) and source.unique)
+    if ends is None or ordinary.size < 2 or not repeats:
         return ordinary
     array = ordinary.copy()
     low, high = ends
@@ -238,11 +251,8 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
             low, high = (-_SMALL, _SMALL) if of.ends is None else (np.ceil(of.ends[0]), np.floor(of.ends[1]))
             if high >= low:
                 wide = rng.integers(int(low), int(min(high, low + 2 * _SMALL)), shape, endpoint=True) * 1.0
-        case Family.NON_FINITE:
-            kinds = [[np.nan], [np.inf], [-np.inf], [np.nan, np.inf, -np.inf]]
-            some = kinds[int(rng.integers(len(kinds)))]
-            chosen = of.at(2 / wide.size)
-            wide[chosen] = rng.choice(some, int(chosen.sum()))
+        case Family.NAN | Family.INFINITE | Family.NEGATIVE_INFINITE:
+            wide[of.at(2 / wide.size)] = _NON_FINITE[family]
         case Family.SIGNED_ZEROS:
             chosen = of.at(0.3)
             wide[chosen] = rng.choice([0.0, -0.0], int(chosen.sum()))

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from pytest_cudaopt.achieved import Achieved
+from pytest_cudaopt.certificate import certificate_of
 from pytest_cudaopt.evaluation import (
     CaseOutcome,
-    CaseStatus,
     Comparison,
     Evaluation,
     Latency,
@@ -25,12 +25,6 @@ from pytest_cudaopt.sanitized import Sanitized
 
 SCHEMA = 1
 Json = dict[str, Any]
-_NOT_CHECKED = (
-    "sizes and values other than those of the declared cases",
-    "what the starting kernel can do beyond the declared cases",
-)
-_NOT_SANITIZED = "races, uninitialised reads, unfinished copies and dependence on the order of execution"
-_NOT_SEEN_BY_A_GPU = "reads outside an array that meet no unmapped page"
 
 
 def evaluation_json(evaluation: Evaluation, done: Mapping[str, Achieved] | None = None) -> Json:
@@ -50,7 +44,7 @@ def evaluation_json(evaluation: Evaluation, done: Mapping[str, Achieved] | None 
         "waived": _waived(evaluation),
         "cases": [_case(outcome, (done or {}).get(outcome.case_id)) for outcome in evaluation.outcomes],
         "latency": _overall_latency(evaluation),
-        "certificate": {"proved": _proved(evaluation), "not_checked": _not_checked(evaluation)},
+        "certificate": certificate_of(evaluation).to_json(),
     }
 
 
@@ -129,6 +123,8 @@ def _case(outcome: CaseOutcome, done: Achieved | None) -> Json:
         "sizes": outcome.case.by_name,
         "types": dict(outcome.case.types),
         "absent": list(outcome.case.absent),
+        "declare": str(outcome.case),
+        "lost_property": None if outcome.lost is None else str(outcome.lost),
         "status": str(outcome.status),
         "launch": None if outcome.launch is None else str(outcome.launch),
         "sanitized": None if outcome.sanitized is None else _sanitized(outcome.sanitized),
@@ -237,47 +233,6 @@ def _overall_latency(evaluation: Evaluation) -> Json | None:
         "verdict": None,
         "geometric_mean_ns": evaluation.geometric_mean_ns,
     }
-
-
-def _proved(evaluation: Evaluation) -> list[str]:
-    passed = [o.case_id for o in evaluation.outcomes if o.status is CaseStatus.PASSED and o.comparisons]
-    proved: list[str] = []
-    if evaluation.outcomes:
-        proved.append("compiles, with the declared parameter types")
-    if passed:
-        proved.append(f"matches the reference within tolerance at {', '.join(passed)}")
-        if _sees_every_access(evaluation):
-            proved.append("no access out of bounds or misaligned at these cases")
-    if seen := _sanitized_ids(evaluation):
-        proved.append(
-            f"on sim no {_NOT_SANITIZED.replace(' and ', ' or ')} but what is waived at {', '.join(seen)}"
-        )
-    return proved
-
-
-def _sanitized_ids(evaluation: Evaluation) -> list[str]:
-    """Return the cases the checks of `sim` have seen without a finding that stands."""
-    return [
-        outcome.case_id
-        for outcome in evaluation.outcomes
-        if outcome.sanitized is not None and outcome.sanitized.is_done and not outcome.sanitized.findings
-    ]
-
-
-def _not_checked(evaluation: Evaluation) -> list[str]:
-    kinds = {latency.kind for latency in evaluation.latencies.values()}
-    unmeasured = [] if LatencyKind.MEASURED in kinds else ["latency on a GPU"]
-    seen = _sanitized_ids(evaluation)
-    others = [o.case_id for o in evaluation.outcomes if o.case_id not in seen]
-    unsanitized = [f"{_NOT_SANITIZED} at {', '.join(others)}"] if seen and others else []
-    if not seen:
-        unsanitized = [_NOT_SANITIZED]
-    unseen = [] if _sees_every_access(evaluation) else [_NOT_SEEN_BY_A_GPU]
-    return [*_NOT_CHECKED, *unsanitized, *unseen, *unmeasured]
-
-
-def _sees_every_access(evaluation: Evaluation) -> bool:
-    return evaluation.device.startswith("sim")
 
 
 def _number(value: float | int | bool | None) -> float | int | bool | str | None:

@@ -20,7 +20,6 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.error_share import scaled_error, share_of_tolerance, slack_of
 from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.evaluation import Budget
-from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.reasons import blame
 from pytest_cudaopt.stricter import stricter
@@ -94,9 +93,3 @@ def observed_of(checked: Checked, asked: Property | None = None) -> Observed:
         if wrong is not None:
             failing[output.name] = wrong
     return Observed(True, slack=slack, errors=errors, failing=failing)
-
-
-def is_launch_refused(checked: Checked) -> bool:
-    """Whether there was no launch, for reasons of rule or device."""
-    finding = checked.outcome.finding
-    return finding is not None and finding.kind is FindingKind.INVALID_LAUNCH

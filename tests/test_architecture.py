@@ -128,7 +128,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "fuzz",
         "drawn",
     ),
-    ("pipeline", "ladder", "replay"),
+    ("pipeline", "ladder", "plans", "certificate", "replay"),
     (
         "report",
         "finding_text",
@@ -148,6 +148,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "items",
         "item_work",
         "sanitize_item",
+        "contract_item",
         "load",
         "cli",
         "doctor",

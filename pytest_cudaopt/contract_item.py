@@ -1,0 +1,61 @@
+"""What `kernel[contract]` does: ask the kernel for what candidates would have to keep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_cudaopt import report
+from pytest_cudaopt.draw_cases import declared_seed
+from pytest_cudaopt.evaluation import Budget, Plan, Stage, Status, Tried
+from pytest_cudaopt.item_work import Finished
+from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.properties import Property
+from pytest_cudaopt.sanitize_cases import small_cases
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_cudaopt.item_work import Work
+    from pytest_cudaopt.session import KernelSession
+
+
+def contract_kernel(work: Work, session: KernelSession) -> Finished:
+    """Find which properties the kernel has; it fails only for one that is required."""
+    settings, device, kernel = session.settings, session.device(), work.kernel
+    start = kernel.start()
+    plan = Plan(
+        (Stage.COMPILE, Stage.CHECK, Stage.PROBE, Stage.CONTRACT),
+        small_cases(kernel, kernel.cases, settings.sanitize_elements),
+        budget=Budget(timeout_s=settings.timeout_s),
+        fuzz_seed=declared_seed(kernel) if settings.fuzz_seed is None else settings.fuzz_seed,
+        witness=start,
+    )
+    evaluation = evaluate(kernel, start, plan, device)
+    row = work.row.on(device)
+    if evaluation.status is Status.NOT_JUDGED:
+        return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
+    lost = next((outcome for outcome in evaluation.outcomes if outcome.lost is not None), None)
+    if lost is None and not evaluation.accepted:
+        # For the check of that case to say.
+        return Finished(replace(row, status="not judged"), not_judged="a declared case fails")
+    if lost is not None:
+        session.shown_mistakes.update((work.kernel_id, one.mistake) for one in evaluation.findings)
+        failure = report.describe_evaluation(kernel, start, evaluation, session.root)
+        return Finished.failed(row, replace(failure, case=lost.case))
+    return Finished(replace(row, note=_note(evaluation.tried)))
+
+
+def _note(tried: Sequence[Tried]) -> str:
+    """Say which properties the kernel has, and which it lacks at some trial."""
+    judged = {one.property for one in tried if one.judged}
+    lacking = {one.property for one in tried if one.discarded}
+    has = [str(one) for one in Property if one in judged - lacking]
+    partly = [str(one) for one in Property if one in judged & lacking]
+    lacks = [str(one) for one in Property if one in lacking - judged]
+    parts = [
+        f"{len(has)} properties" if has else "",
+        f"in part: {', '.join(partly)}" if partly else "",
+        f"not: {', '.join(lacks)}" if lacks else "",
+    ]
+    return "; ".join(part for part in parts if part) or "nothing to ask for"
