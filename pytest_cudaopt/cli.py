@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from pytest_cudaopt import doctor, rerun
@@ -25,17 +26,19 @@ from pytest_cudaopt.adopt import command as adoption
 from pytest_cudaopt.command_settings import add_options, settings_for
 from pytest_cudaopt.device import open_required
 from pytest_cudaopt.doctor import State
-from pytest_cudaopt.errors import CudaoptError, SourceError, why_unreadable
+from pytest_cudaopt.errors import CudaoptError, SettingsError, SourceError, why_unreadable
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.kernel_rows import examine_kernels
 from pytest_cudaopt.load import load_kernel
 from pytest_cudaopt.peak_rows import examine_peaks
 from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
-from pytest_cudaopt.report import describe_error, describe_evaluation
+from pytest_cudaopt.report import describe_error, describe_evaluation, shown_path
 from pytest_cudaopt.rerun import Ending
 from pytest_cudaopt.settings import Settings
-from pytest_cudaopt.table import Mood, rows_of, table_lines
+from pytest_cudaopt.strength_command import Limits, measure_strength, why_not
+from pytest_cudaopt.strength_report import strength_json, strength_lines
+from pytest_cudaopt.table import Line, Mood, rows_of, table_lines
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json
 
 if TYPE_CHECKING:
@@ -53,9 +56,14 @@ _SHARED_OPTIONS = (
     "warmup",
     "relative_error",
     "sanitize_elements",
+    "fuzz_examples",
+    "fuzz_seed",
 )
 _SOURCE_OPTIONS = ("include", "stub", "compdb")
 _DOCTOR_OPTIONS = ("results", "device")
+_STRENGTH_HELP = (
+    "make mistakes in the kernel on purpose, and say which of them its cases notice, and which all stages do"
+)
 _CANDIDATE_HELP = "judge this source instead; its includes are looked for from the kernel's own file"
 
 
@@ -96,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("kernel", metavar="MODULE::KERNEL", help="such as test_softmax.py::softmax")
     check.add_argument("candidate", metavar="CANDIDATE.cu", nargs="?", help=_CANDIDATE_HELP)
     check.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    _add_strength_options(check)
     adoption.add_options(commands.add_parser("adopt", help="write a test module for a .cu file's kernels"))
     replay = commands.add_parser("replay", help="execute a recorded request again")
     replay.add_argument("request", metavar="REQUEST.json")
@@ -104,6 +113,24 @@ def _parser() -> argparse.ArgumentParser:
     add_options(check, (*_SHARED_OPTIONS, *_SOURCE_OPTIONS))
     add_options(doctor, (*_DOCTOR_OPTIONS, *_SOURCE_OPTIONS))
     return parser
+
+
+def _add_strength_options(check: argparse.ArgumentParser) -> None:
+    check.add_argument("--strength", action="store_true", help=_STRENGTH_HELP)
+    check.add_argument(
+        "--mutants",
+        type=int,
+        default=Limits.mutants,
+        metavar="N",
+        help="with --strength, judge at most N of them (default %(default)s)",
+    )
+    check.add_argument(
+        "--seconds",
+        type=float,
+        default=Limits.seconds,
+        metavar="SECONDS",
+        help="with --strength, begin no mutant after so long (default %(default).0f)",
+    )
 
 
 def _doctor(given: argparse.Namespace) -> Exit:
@@ -128,6 +155,8 @@ def _doctor(given: argparse.Namespace) -> Exit:
 
 
 def _check(given: argparse.Namespace) -> Exit:
+    if given.strength:
+        return _strength(given)
     judged = _judge(given)
     if not given.json and judged.evaluation is not None:
         for outcome in judged.evaluation.outcomes:
@@ -142,6 +171,38 @@ def _check(given: argparse.Namespace) -> Exit:
     if judged.status is Status.ACCEPTED:
         return Exit.YES
     return Exit.NOT_JUDGED if judged.status is Status.NOT_JUDGED else Exit.NO
+
+
+def _strength(given: argparse.Namespace) -> Exit:
+    """Report; whether it is enough is for a person to say."""
+    if given.candidate is not None:
+        raise SettingsError(
+            "check --strength", expected="no candidate: it changes the kernel itself", got=given.candidate
+        )
+    project = settings_for(given, Path(given.kernel.partition("::")[0]).resolve().parent)
+    kernel = project.place(load_kernel(given.kernel))
+    errors = Console(stderr=True)
+    bar = Progress(*_BAR, console=errors, transient=True, disable=not errors.is_terminal)
+    task = bar.add_task("mutants", total=None)
+    with open_required(project.settings) as device, contextlib.redirect_stdout(sys.stderr), bar:
+        measured = measure_strength(
+            kernel,
+            project.settings,
+            device,
+            Limits(given.mutants, given.seconds),
+            lambda done, of: bar.update(task, completed=done, total=of),
+        )
+        where = device.description
+    if measured.strength is None:
+        failure = why_not(kernel, measured, Path.cwd())
+        not_judged = failure_json(failure, Status.NOT_JUDGED)
+        _say(json.dumps(not_judged, indent=2, allow_nan=False) if given.json else failure.text)
+        return Exit.NOT_JUDGED
+    if given.json:
+        _say(json.dumps(strength_json(measured.strength, where), indent=2, allow_nan=False))
+    else:
+        _say(_coloured(strength_lines(measured.strength, shown_path(kernel.source, Path.cwd()), where)))
+    return Exit.YES
 
 
 @dataclass(frozen=True)
@@ -243,7 +304,12 @@ _COMMANDS = {"doctor": _doctor, "check": _check, "replay": _replay, "graph": _gr
 
 def _accepted_lines(evaluation: Evaluation, done: Mapping[str, Achieved]) -> Text:
     text = Text(f"{evaluation.kernel}: accepted on {evaluation.device}\n")
-    for line in table_lines(rows_of(evaluation, done))[1:]:
+    return text + _coloured(table_lines(rows_of(evaluation, done))[1:])
+
+
+def _coloured(lines: Sequence[Line]) -> Text:
+    text = Text()
+    for line in lines:
         for piece, mood in line:
             text.append(piece, style=_STYLES.get(mood, ""))
         text.append("\n")
@@ -264,7 +330,8 @@ def _doctor_lines(rows: Sequence[doctor.Row]) -> Text:
     return lines
 
 
-_STYLES = {Mood.GOOD: "green", Mood.WARNING: "yellow"}
+_BAR = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+_STYLES = {Mood.GOOD: "green", Mood.WARNING: "yellow", Mood.BAD: "red", Mood.TITLE: "bold"}
 _COLOURS = {State.FOUND: "green", State.ABSENT: "yellow", State.MISSING: "red"}
 
 

@@ -82,6 +82,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "device",
         "compile",
         "compile_notes",
+        "machine_code",
     ),
     (
         "reference",
@@ -112,8 +113,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "sanitize",
         "touched",
         "achieved",
+        "mutate",
     ),
-    ("pipeline", "reasons", "replay", "draw_cases", "sanitize_cases", "fuzz"),
+    ("pipeline", "reasons", "replay", "draw_cases", "sanitize_cases", "fuzz", "strength", "strength_judges"),
     (
         "report",
         "finding_text",
@@ -124,6 +126,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "table",
         "latency_text",
         "verdict_json",
+        "strength_report",
     ),
     ("optimize", "adopt"),
     (
@@ -140,6 +143,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "peak_rows",
         "rerun",
         "command_settings",
+        "strength_command",
     ),
 )
 LAYER_OF = {module: number for number, modules in enumerate(LAYERS) for module in modules}
