@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -36,7 +36,7 @@ from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.report import describe_error, describe_evaluation, shown_path
 from pytest_cudaopt.rerun import Ending
 from pytest_cudaopt.settings import Settings
-from pytest_cudaopt.strength_command import Limits, measure_strength, why_not
+from pytest_cudaopt.strength_command import Limits, Measured, measure_strength, why_not
 from pytest_cudaopt.strength_report import strength_json, strength_lines
 from pytest_cudaopt.table import Line, Mood, rows_of, table_lines
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json
@@ -44,6 +44,7 @@ from pytest_cudaopt.verdict_json import evaluation_json, failure_json
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
+    from pytest_cudaopt.device import Device
     from pytest_cudaopt.report import Failure
 
 # What a check depends on; the rest is for runs of pytest.
@@ -175,6 +176,26 @@ def _check(given: argparse.Namespace) -> Exit:
 
 def _strength(given: argparse.Namespace) -> Exit:
     """Report; whether it is enough is for a person to say."""
+    try:
+        kernel, measured, device = _measure_strength(given)
+    except CudaoptError as error:
+        return _without_strength(given, describe_error(error, Path.cwd()))
+    if measured.strength is None:
+        return _without_strength(given, why_not(kernel, measured, Path.cwd()))
+    if given.json:
+        _say(json.dumps(strength_json(measured.strength, device), indent=2, allow_nan=False))
+    else:
+        _say(_coloured(strength_lines(measured.strength, shown_path(kernel.source, Path.cwd()), device)))
+    return Exit.YES
+
+
+def _without_strength(given: argparse.Namespace, failure: Failure) -> Exit:
+    not_judged = failure_json(failure, Status.NOT_JUDGED)
+    _say(json.dumps(not_judged, indent=2, allow_nan=False) if given.json else failure.text)
+    return Exit.NOT_JUDGED
+
+
+def _measure_strength(given: argparse.Namespace) -> tuple[Kernel, Measured, str]:
     if given.candidate is not None:
         raise SettingsError(
             "check --strength", expected="no candidate: it changes the kernel itself", got=given.candidate
@@ -184,25 +205,24 @@ def _strength(given: argparse.Namespace) -> Exit:
     errors = Console(stderr=True)
     bar = Progress(*_BAR, console=errors, transient=True, disable=not errors.is_terminal)
     task = bar.add_task("mutants", total=None)
-    with open_required(project.settings) as device, contextlib.redirect_stdout(sys.stderr), bar:
-        measured = measure_strength(
-            kernel,
-            project.settings,
-            device,
-            Limits(given.mutants, given.seconds),
-            lambda done, of: bar.update(task, completed=done, total=of),
-        )
-        where = device.description
-    if measured.strength is None:
-        failure = why_not(kernel, measured, Path.cwd())
-        not_judged = failure_json(failure, Status.NOT_JUDGED)
-        _say(json.dumps(not_judged, indent=2, allow_nan=False) if given.json else failure.text)
-        return Exit.NOT_JUDGED
-    if given.json:
-        _say(json.dumps(strength_json(measured.strength, where), indent=2, allow_nan=False))
-    else:
-        _say(_coloured(strength_lines(measured.strength, shown_path(kernel.source, Path.cwd()), where)))
-    return Exit.YES
+
+    def progress(done: int, of: int) -> None:
+        bar.update(task, completed=done, total=of)
+
+    # References and value callables are user code, and may print.
+    with _opened(project.settings) as device, bar:
+        limits = Limits(given.mutants, given.seconds)
+        measured = measure_strength(kernel, project.settings, device, limits, progress)
+        return kernel, measured, device.description
+
+
+@contextlib.contextmanager
+def _opened(settings: Settings) -> Iterator[Device]:
+    """Open the device of `settings`; what user code prints meanwhile goes to stderr."""
+    with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):
+        if device.missed_gpu:
+            _say(Text(f"WARNING: {device.note}", style="bold red"), to_stderr=True)
+        yield device
 
 
 @dataclass(frozen=True)
@@ -265,9 +285,7 @@ def _evaluate(
         rounding=True,
     )
     # References and value callables are user code, and may print.
-    with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):
-        if device.missed_gpu:
-            _say(Text(f"WARNING: {device.note}", style="bold red"), to_stderr=True)
+    with _opened(settings) as device:
         evaluation = evaluate(kernel, candidate, plan, device)
         return evaluation, achieved_by_case(kernel, evaluation, known_peaks(device))
 

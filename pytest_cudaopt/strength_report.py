@@ -48,9 +48,9 @@ def _summary(found: Strength) -> str:
     dropped = [
         f"{number} {what}"
         for number, what in (
-            (found.same, "compile to the same code as another"),
-            (found.broken, "do not compile"),
-            (found.left, "not tried for lack of time"),
+            (found.same, "with the same code as another"),
+            (found.broken, "that the compiler refuses"),
+            (found.left, "left for lack of time"),
         )
         if number
     ]

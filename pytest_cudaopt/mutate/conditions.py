@@ -60,7 +60,7 @@ def _conditions(code: Code, function: Function) -> Iterator[_Condition]:
         text = code.at(at)
         if text in ("if", "while") and code.at(at + 1) == "(":
             end = code.close(at + 1)
-            leaves = text == "if" and _always_leaves(code, end + 1)
+            leaves = text == "if" and _only_leaves(code, end + 1)
             use = _Use.LOOPS if text == "while" else _Use.LEAVES if leaves else _Use.DOES
             yield _Condition(at + 2, end, use)
         elif text == "for" and code.at(at + 1) == "(":
@@ -83,12 +83,9 @@ def _ternary_start(code: Code, question: int) -> int:
     return at
 
 
-def _always_leaves(code: Code, statement: int) -> bool:
-    if code.at(statement) != "{":
-        return code.at(statement) in _LEAVES
-    end = code.close(statement)
-    starts = [at + 1 for at in code.level(statement + 1, end) if code.at(at) in (";", "}")]
-    return any(code.at(at) in _LEAVES for at in (statement + 1, *starts))
+def _only_leaves(code: Code, statement: int) -> bool:
+    """True for `return;` and `{ return; }`, not for work that ends in one."""
+    return code.at(statement + (code.at(statement) == "{")) in _LEAVES
 
 
 def _terms(code: Code, start: int, end: int) -> tuple[str, list[tuple[int, int]]]:

@@ -42,8 +42,11 @@ def replacing(code: Code, kind: MutantKind, start: int, end: int, new: str) -> E
 
 
 def removing(code: Code, kind: MutantKind, start: int, end: int) -> Edit:
-    """Return the edit that removes the tokens from `start` up to `end`, and the blank before them."""
+    """Return the edit that removes the tokens from `start` up to `end`, and a blank beside them."""
     first, last = code.tokens[start].start, code.tokens[end - 1].end
+    before, after = code.source[first - 1 : first], code.source[last : last + 1]
+    if after == " " and before in "( ":
+        return Edit(kind, first, last + 1, "")
     # Not where it keeps two words apart.
-    has_blank = code.source[first - 1 : first] == " " and code.source[last : last + 1] in " ;),]"
+    has_blank = before == " " and after in ";),]"
     return Edit(kind, first - has_blank, last, "")

@@ -23,8 +23,8 @@ def mutated(
     number of blocks is right there.
     """
     free = [axis in strided for axis in "xyz"]
-    largest = _largest(rule, declared)
-    for grid in _grids(rule.grid, largest, free):
+    smallest = _smallest(rule, declared)
+    for grid in _grids(rule.grid, smallest, free):
         yield 0, replace(rule, grid=grid)
     for block in _halves(rule.block):
         yield 0, replace(rule, block=block)
@@ -41,7 +41,7 @@ def mutated(
             yield number + 1, replace(rule, overrides=tuple(others))
 
 
-def _grids(grid: Extents, largest: LaunchConfiguration | None, free: Sequence[bool]) -> Iterator[Extents]:
+def _grids(grid: Extents, smallest: LaunchConfiguration | None, free: Sequence[bool]) -> Iterator[Extents]:
     for axis, extent in enumerate(grid):
         if extent.constant is not None or free[axis]:
             continue
@@ -49,8 +49,8 @@ def _grids(grid: Extents, largest: LaunchConfiguration | None, free: Sequence[bo
         if extent.operation is not None and extent.operation[0] == "cdiv":
             whole, part = extent.operation[1]
             yield _with(grid, axis, f"{_operand(whole)} / {_operand(part)}")
-        if largest is not None:
-            yield _with(grid, axis, str(largest.grid[axis]))
+        if smallest is not None:
+            yield _with(grid, axis, str(smallest.grid[axis]))
 
 
 def _halves(block: Extents) -> Iterator[Extents]:
@@ -74,15 +74,16 @@ def _operand(extent: Expression) -> str:
     return str(extent) if is_atom else f"({extent})"
 
 
-def _largest(rule: LaunchRule, declared: Iterable[Mapping[str, int]]) -> LaunchConfiguration | None:
-    """Return the launch of the declared case with the most blocks, if any can be launched."""
+def _smallest(rule: LaunchRule, declared: Iterable[Mapping[str, int]]) -> LaunchConfiguration | None:
+    """Return the launch of the declared case with the fewest blocks, if any launches some."""
     found: list[LaunchConfiguration] = []
     for values in declared:
         try:
             found.append(rule.configure(values))
         except CudaoptError:
             continue
-    return max(found, key=lambda one: math.prod(one.grid), default=None)
+    launched = (one for one in found if not one.is_empty)
+    return min(launched, key=lambda one: math.prod(one.grid), default=None)
 
 
 def _in_parentheses(text: str) -> bool:

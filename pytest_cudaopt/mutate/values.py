@@ -15,6 +15,7 @@ _INTEGER_TYPES = _WIDE | frozenset(
     ["int", "unsigned", "short", "long", "char", "bool", "int32_t", "uint32_t", "uint", "uint8_t", "int8_t"]
 )
 _FMA = re.compile(r"^(?:__)?h?fmaf?(?:_r[nzud])?$")
+_SHORTER = {"int": "short", "int32_t": "short", "unsigned": "unsigned short", "uint32_t": "unsigned short"}
 _ZERO = re.compile(r"^(?:0\.0*|\.0+|0)[fF]?$")
 _FLOAT = re.compile(r"^(?!0[xX])(?=.*[.eE]|.*[fF]$)[\d.]+(?:[eE][+-]?\d+)?[fFlL]?$")
 # Written as a float of a float's range; as a first value, what anything is smaller or larger than.
@@ -59,8 +60,13 @@ def mutations(code: Code, function: Function) -> Iterator[Edit]:
     floats = _float_names(code, function)
     indices = _in_subscripts(code, function)
     quiet = _integer_places(code, function)
+    narrowed: set[str] = set()
     for at in function.inside:
-        yield from _narrower_word(code, at, indices)
+        yield from _narrower_word(code, at)
+        # Once is enough for a name: they all go wrong at the same size.
+        if code.at(at + 1) in indices - narrowed and (edit := _short(code, at)) is not None:
+            narrowed.add(code.at(at + 1))
+            yield edit
         yield from _rounded(code, at, floats)
         yield from _first_value(code, at)
         yield from _opposite(code, at)
@@ -103,7 +109,7 @@ def _integer_places(code: Code, function: Function) -> frozenset[int]:
     return frozenset(found)
 
 
-def _narrower_word(code: Code, at: int, indices: frozenset[str]) -> Iterator[Edit]:
+def _narrower_word(code: Code, at: int) -> Iterator[Edit]:
     text, after = code.at(at), code.at(at + 1)
     if after == "*":
         return
@@ -116,10 +122,14 @@ def _narrower_word(code: Code, at: int, indices: frozenset[str]) -> Iterator[Edi
         end = at + 2 if after == "long" else at + 1
         if code.at(end) != "*":
             yield replacing(code, MutantKind.NARROWER_TYPE, at, end, "int")
-    elif after in indices and code.at(at + 2) in ("=", ";", ",") and not _counts_to_constant(code, at):
-        narrow = {"int": "short", "int32_t": "short", "unsigned": "unsigned short", "uint32_t": "short"}
-        if text in narrow:
-            yield replacing(code, MutantKind.NARROWER_TYPE, at, at + 1, narrow[text])
+
+
+def _short(code: Code, at: int) -> Edit | None:
+    """Return the edit that makes the declared index a short; None if none is declared at `at`."""
+    is_declared = code.at(at) in _SHORTER and code.at(at + 2) in ("=", ";", ",")
+    if not is_declared or _counts_to_constant(code, at):
+        return None
+    return replacing(code, MutantKind.NARROWER_TYPE, at, at + 1, _SHORTER[code.at(at)])
 
 
 def _counts_to_constant(code: Code, at: int) -> bool:
