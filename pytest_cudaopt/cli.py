@@ -10,13 +10,14 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from pytest_cudaopt import doctor, rerun
@@ -27,7 +28,7 @@ from pytest_cudaopt.command_settings import add_options, settings_for
 from pytest_cudaopt.device import open_required
 from pytest_cudaopt.doctor import State
 from pytest_cudaopt.draw_cases import declared_seed
-from pytest_cudaopt.errors import CudaoptError, SourceError, why_unreadable
+from pytest_cudaopt.errors import CudaoptError, SettingsError, SourceError, why_unreadable
 from pytest_cudaopt.evaluation import Evaluation, Status
 from pytest_cudaopt.kernel_rows import examine_kernels
 from pytest_cudaopt.load import load_kernel
@@ -35,15 +36,18 @@ from pytest_cudaopt.peak_rows import examine_peaks
 from pytest_cudaopt.peaks import known_peaks
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.plans import candidate_plan, secret_seed
-from pytest_cudaopt.report import describe_error, describe_evaluation
+from pytest_cudaopt.report import describe_error, describe_evaluation, shown_path
 from pytest_cudaopt.rerun import Ending
 from pytest_cudaopt.settings import Settings
-from pytest_cudaopt.table import Mood, rows_of, table_lines
+from pytest_cudaopt.strength_command import Limits, Measured, measure_strength, why_not
+from pytest_cudaopt.strength_report import strength_json, strength_lines
+from pytest_cudaopt.table import Line, Mood, rows_of, table_lines
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
+    from pytest_cudaopt.device import Device
     from pytest_cudaopt.report import Failure
 
 # What a check depends on; the rest is for runs of pytest.
@@ -61,6 +65,9 @@ _SHARED_OPTIONS = (
 )
 _SOURCE_OPTIONS = ("include", "stub", "compdb")
 _DOCTOR_OPTIONS = ("results", "device")
+_STRENGTH_HELP = (
+    "make mistakes in the kernel on purpose, and say which of them its cases notice, and which all stages do"
+)
 _CANDIDATE_HELP = "judge this source instead; its includes are looked for from the kernel's own file"
 
 
@@ -101,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("kernel", metavar="MODULE::KERNEL", help="such as test_softmax.py::softmax")
     check.add_argument("candidate", metavar="CANDIDATE.cu", nargs="?", help=_CANDIDATE_HELP)
     check.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    _add_strength_options(check)
     adoption.add_options(commands.add_parser("adopt", help="write a test module for a .cu file's kernels"))
     replay = commands.add_parser("replay", help="execute a recorded request again")
     replay.add_argument("request", metavar="REQUEST.json")
@@ -109,6 +117,24 @@ def _parser() -> argparse.ArgumentParser:
     add_options(check, (*_SHARED_OPTIONS, *_SOURCE_OPTIONS))
     add_options(doctor, (*_DOCTOR_OPTIONS, *_SOURCE_OPTIONS))
     return parser
+
+
+def _add_strength_options(check: argparse.ArgumentParser) -> None:
+    check.add_argument("--strength", action="store_true", help=_STRENGTH_HELP)
+    check.add_argument(
+        "--mutants",
+        type=int,
+        default=Limits.mutants,
+        metavar="N",
+        help="with --strength, judge at most N of them (default %(default)s)",
+    )
+    check.add_argument(
+        "--seconds",
+        type=float,
+        default=Limits.seconds,
+        metavar="SECONDS",
+        help="with --strength, begin no mutant after so long (default %(default).0f)",
+    )
 
 
 def _doctor(given: argparse.Namespace) -> Exit:
@@ -133,6 +159,8 @@ def _doctor(given: argparse.Namespace) -> Exit:
 
 
 def _check(given: argparse.Namespace) -> Exit:
+    if given.strength:
+        return _strength(given)
     judged = _judge(given)
     if not given.json and judged.evaluation is not None:
         for outcome in judged.evaluation.outcomes:
@@ -147,6 +175,57 @@ def _check(given: argparse.Namespace) -> Exit:
     if judged.status is Status.ACCEPTED:
         return Exit.YES
     return Exit.NOT_JUDGED if judged.status is Status.NOT_JUDGED else Exit.NO
+
+
+def _strength(given: argparse.Namespace) -> Exit:
+    """Report; whether it is enough is for a person to say."""
+    try:
+        kernel, measured, device = _measure_strength(given)
+    except CudaoptError as error:
+        return _without_strength(given, describe_error(error, Path.cwd()))
+    if measured.strength is None:
+        return _without_strength(given, why_not(kernel, measured, Path.cwd()))
+    if given.json:
+        _say(json.dumps(strength_json(measured.strength, device), indent=2, allow_nan=False))
+    else:
+        _say(_coloured(strength_lines(measured.strength, shown_path(kernel.source, Path.cwd()), device)))
+    return Exit.YES
+
+
+def _without_strength(given: argparse.Namespace, failure: Failure) -> Exit:
+    not_judged = failure_json(failure, Status.NOT_JUDGED)
+    _say(json.dumps(not_judged, indent=2, allow_nan=False) if given.json else failure.text)
+    return Exit.NOT_JUDGED
+
+
+def _measure_strength(given: argparse.Namespace) -> tuple[Kernel, Measured, str]:
+    if given.candidate is not None:
+        raise SettingsError(
+            "check --strength", expected="no candidate: it changes the kernel itself", got=given.candidate
+        )
+    project = settings_for(given, Path(given.kernel.partition("::")[0]).resolve().parent)
+    kernel = project.place(load_kernel(given.kernel))
+    errors = Console(stderr=True)
+    bar = Progress(*_BAR, console=errors, transient=True, disable=not errors.is_terminal)
+    task = bar.add_task("mutants", total=None)
+
+    def progress(done: int, of: int) -> None:
+        bar.update(task, completed=done, total=of)
+
+    # References and value callables are user code, and may print.
+    with _opened(project.settings) as device, bar:
+        limits = Limits(given.mutants, given.seconds)
+        measured = measure_strength(kernel, project.settings, device, limits, progress)
+        return kernel, measured, device.description
+
+
+@contextlib.contextmanager
+def _opened(settings: Settings) -> Iterator[Device]:
+    """Open the device of `settings`; what user code prints meanwhile goes to stderr."""
+    with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):
+        if device.missed_gpu:
+            _say(Text(f"WARNING: {device.note}", style="bold red"), to_stderr=True)
+        yield device
 
 
 @dataclass(frozen=True)
@@ -203,9 +282,7 @@ def _evaluate(
     seed = fixed if settings.fuzz_seed is None else settings.fuzz_seed
     plan = candidate_plan(kernel, start, settings, seed)
     # References and value callables are user code, and may print.
-    with open_required(settings) as device, contextlib.redirect_stdout(sys.stderr):
-        if device.missed_gpu:
-            _say(Text(f"WARNING: {device.note}", style="bold red"), to_stderr=True)
+    with _opened(settings) as device:
         evaluation = evaluate(kernel, candidate, plan, device)
         return evaluation, achieved_by_case(kernel, evaluation, known_peaks(device))
 
@@ -242,11 +319,16 @@ _COMMANDS = {"doctor": _doctor, "check": _check, "replay": _replay, "graph": _gr
 
 def _accepted_lines(evaluation: Evaluation, done: Mapping[str, Achieved]) -> Text:
     text = Text(f"{evaluation.kernel}: accepted on {evaluation.device}\n")
-    for line in table_lines(rows_of(evaluation, done))[1:]:
+    table = _coloured(table_lines(rows_of(evaluation, done))[1:])
+    return text + table + Text("\n".join(("certificate:", *certificate_of(evaluation).lines)))
+
+
+def _coloured(lines: Sequence[Line]) -> Text:
+    text = Text()
+    for line in lines:
         for piece, mood in line:
             text.append(piece, style=_STYLES.get(mood, ""))
         text.append("\n")
-    text.append("\n".join(("certificate:", *certificate_of(evaluation).lines)))
     return text
 
 
@@ -263,7 +345,8 @@ def _doctor_lines(rows: Sequence[doctor.Row]) -> Text:
     return lines
 
 
-_STYLES = {Mood.GOOD: "green", Mood.WARNING: "yellow"}
+_BAR = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+_STYLES = {Mood.GOOD: "green", Mood.WARNING: "yellow", Mood.BAD: "red", Mood.TITLE: "bold"}
 _COLOURS = {State.FOUND: "green", State.ABSENT: "yellow", State.MISSING: "red"}
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.settings import Settings
 
 # A candidate is judged once, by whoever must believe it; the kernel as it is on every push.
-_CANDIDATE_EXAMPLES = 10
+CANDIDATE_EXAMPLES = 10
 
 
 def secret_seed() -> int:
@@ -39,7 +39,7 @@ def candidate_plan(kernel: Kernel, start: Candidate, settings: Settings, seed: i
         relative_error=settings.relative_error,
         sanitize_elements=settings.sanitize_elements,
         rounding=True,
-        fuzz_examples=_CANDIDATE_EXAMPLES * settings.fuzz_examples,
+        fuzz_examples=CANDIDATE_EXAMPLES * settings.fuzz_examples,
         fuzz_seed=seed,
         witness=start,
     )

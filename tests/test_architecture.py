@@ -85,6 +85,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "device",
         "compile",
         "compile_notes",
+        "machine_code",
     ),
     (
         "reference",
@@ -127,8 +128,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "sanitize_cases",
         "fuzz",
         "drawn",
+        "mutate",
     ),
-    ("pipeline", "ladder", "plans", "certificate", "replay"),
+    ("pipeline", "ladder", "plans", "certificate", "replay", "strength", "strength_judges"),
     (
         "report",
         "finding_text",
@@ -139,6 +141,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "table",
         "latency_text",
         "verdict_json",
+        "strength_report",
     ),
     ("optimize", "adopt"),
     (
@@ -156,6 +159,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "peak_rows",
         "rerun",
         "command_settings",
+        "strength_command",
     ),
 )
 LAYER_OF = {module: number for number, modules in enumerate(LAYERS) for module in modules}

@@ -297,3 +297,69 @@ def test_help_says_where_includes_of_a_candidate_are_looked_for(project):
     result = project.cudaopt("check", "--help")
 
     assert "includes are looked for from the kernel's own file" in " ".join(result.stdout.str().split())
+
+
+FEW = ("--strength", "--mutants=8")
+
+
+def test_strength_shows_the_mistakes_that_the_cases_miss_and_the_case_that_does_not(project):
+    project.edit("test_scale.py", "cases=[case(n=51), case(n=4096, measure=True)]", "cases=[case(n=64)]")
+    result = project.cudaopt("check", "test_scale.py::scale", *FEW)
+
+    assert result.ret == YES
+    result.stdout.fnmatch_lines(
+        [
+            "scale on sim*: * mutants judged in * s",
+            "  killed by * mutants  declared    ladder",
+            "  dropped guard  *1         0         1",
+            "The declared cases miss, a later stage kills:",
+            "  scale.cu:5  dropped guard",
+            "    - if (i < n) y[[]i] = 2.0f * x[[]i];",
+            "    + if (true) y[[]i] = 2.0f * x[[]i];",
+            "    killed by fuzz (fault): case n*",
+            "    a case that kills it: case(n=*",
+        ],
+        consecutive=False,
+    )
+
+
+def test_strength_as_json_counts_for_the_declared_cases_and_for_the_ladder(project):
+    result = project.cudaopt("check", "test_scale.py::scale", *FEW, "--json")
+    answer = json.loads(result.stdout.str())
+
+    assert result.ret == YES
+    assert set(answer) >= {"schema", "mutants", "declared", "ladder"}
+    assert answer["declared"]["of"] == answer["ladder"]["of"] == len(answer["mutants"]) <= 8
+    assert 0 < answer["declared"]["killed"] <= answer["ladder"]["killed"]
+
+
+def test_strength_stops_when_its_time_is_over(project):
+    result = project.cudaopt("check", "test_scale.py::scale", "--strength", "--seconds=0", "--json")
+    answer = json.loads(result.stdout.str())
+
+    assert (answer["mutants"], answer["dropped"]["no_time"] > 8) == ([], True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("2.0f", "3.0f", "WRONG: *"),
+        # Wrong only beyond the declared cases.
+        ("i < n", "i < n && i < 4096", "WRONG: kernel 'scale' itself, beyond its declared cases: fuzz: *"),
+    ],
+)
+def test_the_mutants_of_a_wrong_kernel_say_nothing(project, old, new, message):
+    project.edit("scale.cu", old, new)
+    result = project.cudaopt("check", "test_scale.py::scale", "--strength")
+
+    assert result.ret == NOT_JUDGED
+    result.stdout.fnmatch_lines([message])
+    judged = judged_json(project.cudaopt("check", "test_scale.py::scale", "--strength", "--json"))
+    assert judged["status"] == "not_judged"
+
+
+def test_strength_is_of_the_kernel_not_of_a_candidate(project):
+    result = project.cudaopt("check", "test_scale.py::scale", "scale.cu", "--strength")
+
+    assert result.ret == NOT_JUDGED
+    result.stdout.fnmatch_lines(["SETTINGS: check --strength", "*expected  no candidate*"])

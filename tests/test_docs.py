@@ -9,6 +9,7 @@ import pytest
 
 import pytest_cudaopt
 from pytest_cudaopt import Kernel
+from pytest_cudaopt.mutate.edits import MutantKind
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (DOCS / "declaring.md").read_text(), re.DOTALL | re.MULTILINE)
@@ -31,3 +32,8 @@ def test_every_shown_declaration_is_accepted(block: str, tmp_path: Path) -> None
 def test_every_public_name_is_explained() -> None:
     page = (DOCS / "declaring.md").read_text() + (DOCS.parent / "README.md").read_text()
     assert [name for name in pytest_cudaopt.__all__ if not re.search(rf"\b{name}\b", page)] == []
+
+
+def test_every_kind_of_mutant_is_explained() -> None:
+    rows = re.findall(r"^\| ([a-z ]+) \|", (DOCS / "strength.md").read_text(), re.MULTILINE)
+    assert rows == ["kind", *MutantKind]

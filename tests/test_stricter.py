@@ -77,9 +77,8 @@ def test_rounding_may_take_eight_units_for_every_root_of_a_term(
     source = f"def made({', '.join(f'{name}=_{name}' for name in named)}, *, n, m, k): y[...] = 0"
     space: dict[str, Any] = {f"_{name}": marker for name, marker in named.items()}
     exec(compile(source, __file__, "exec"), space)  # noqa: S102 - a declaration of each shape
-    made = kernel(str(Path(__file__).with_name("none.cu")), sizes=["n", "m", "k"], cases=[case(**sizes)])(
-        space["made"]
-    )
+    file = str(Path(__file__).with_name("none.cu"))
+    made = kernel(file, sizes=["n", "m", "k"], cases=[case(**sizes)])(space["made"])
     arguments = bind(made, made.cases[0])
 
     assert least_ulp(arguments, arguments.outputs[0]) == pytest.approx(ulp)

@@ -139,7 +139,7 @@ def test_a_case_with_a_family_can_be_pasted() -> None:
 
 
 def test_an_unknown_family_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="one of constant, ends.*got 'hugh'.*Did you mean 'huge'"):
+    with pytest.raises(DeclarationError, match=r"one of constant, ends.*got 'hugh'.*Did you mean 'huge'"):
         case(n=3, values="hugh")
 
 
