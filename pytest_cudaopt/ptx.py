@@ -184,7 +184,8 @@ class _Reader:
             )
 
     def _statement(self, text: str) -> None:
-        if self._header is None:
+        if self._header is None or text.startswith("."):
+            # Inline assembly may declare one inside of a function.
             if (found := _VARIABLE.search(text)) is not None:
                 self.variables[found["name"]] = _variable(found)
             return

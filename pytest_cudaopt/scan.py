@@ -20,10 +20,8 @@ from pytest_cudaopt.ptx import Function, Instruction, PtxModule, all_of, read_pt
 from pytest_cudaopt.tripwire import Scanned, Tripwire, TripwireKind, ordered
 
 _SINGLE_BITS = narrowing.MANTISSA_BITS["f32"]
-# By the first part of an opcode that names it, or by any.
-_CACHE = re.compile(
-    r"createpolicy|applypriority|discard\b|.*::evict_(?:last|unchanged)|.*\bL2::cache_hint|.*\.persist"
-)
+# Not the L1, which no launch hands to the next.
+_CACHE = re.compile(r"createpolicy|applypriority|discard\b|.*\bL2::(?:evict_(?:last|unchanged)|cache_hint)")
 _PRIORITY = re.compile(r"evict_\w+")
 _CLOCKS = re.compile(r"%(?:clock(?:64|_hi)?|globaltimer(?:_lo|_hi)?|pm[0-7](?:_64)?)$")
 _IDENTITIES = {

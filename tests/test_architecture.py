@@ -97,6 +97,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "accept",
         "validate",
         "scan",
+        "substitutes",
+        "loose_tolerance",
         "host_memory",
         "prepared_case",
         "prepare",

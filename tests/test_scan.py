@@ -107,6 +107,13 @@ TWINS = {
         'asm volatile("prefetch.global.L2::evict_last [%0];" :: "l"(x + i)); y[i] = x[i];',
         'asm volatile("prefetch.global.L2 [%0];" :: "l"(x + i)); y[i] = x[i];',
     ),
+    "declared_in_assembly": (
+        "module_state",
+        "",
+        'float v; asm volatile(".global .align 4 .b32 hidden; st.global.f32 [hidden], %1;"'
+        ' "ld.global.f32 %0, [hidden];" : "=f"(v) : "f"(x[i])); y[i] = v;',
+        'float v; asm volatile("ld.global.f32 %0, [%1];" : "=f"(v) : "l"(x + i)); y[i] = v;',
+    ),
     "clock": ("clock", "", "y[i] = x[i] + (clock64() & 1 ? 0.0f : 1e-9f);", "y[i] = x[i]; // clock64()"),
     "global_timer": (
         "clock",
@@ -309,6 +316,29 @@ def test_without_line_tables_all_is_found_but_the_places() -> None:
     (found,) = scan(stripped, Candidate("k.cu", text, RULE), declared()).tripwires
     assert (found.kind, found.place) == (TripwireKind.TRAP, None)
     assert found.to_json() == {"kind": "trap", "message": "may end the launch (trap)", "count": 1}
+
+
+HACKS = {
+    "conv1d/hack_pointer_cache": ["module_state"] * 4,
+    "relu/hack_noop": [],
+    "scan/hack_zero_inputs": [],
+    "sum/hack_known_sizes": [],
+}
+
+
+@pytest.mark.parametrize("name", HACKS)
+def test_a_cheat_that_keeps_state_stands_out_from_its_start(name: str, sim: Device) -> None:
+    operation = name.split("/")[0]
+    one = kernels_in(ROOT / "tests/zoo/faulty_kernels.py")[operation]
+    path = ROOT / f"tests/zoo/faulty/{name}.cu"
+    seen: list[Scanned] = []
+    for candidate in (one.start(), one.candidate(path.read_text(), path)):
+        answer = compile_candidate(one, candidate, sim, Budget())
+        assert isinstance(answer, Compiled), answer
+        ptx = Path(answer.module.ptx_file or "").read_text()
+        seen.append(scan(ptx, candidate, one, answer.module.lowered))
+    start, found = seen
+    assert [one.kind.value for one in found.new_since(start)] == HACKS[name]
 
 
 def test_aims_name_the_kinds_that_ask_for_them() -> None:
