@@ -87,15 +87,20 @@ class Scanned:
         Of variables that keep values a kernel may have as many as the start, each as large.
         """
         known = {(one.kind, one.detail) for one in start.tripwires}
-        kept = sorted(one.bytes or 0 for one in start.tripwires if one.kind is TripwireKind.MODULE_STATE)
+        kept = {
+            one.detail: one.bytes or 0 for one in start.tripwires if one.kind is TripwireKind.MODULE_STATE
+        }
         new: list[Tripwire] = []
-        # The largest first, so that each takes the smallest of the start's that is large enough.
-        for one in sorted(self.tripwires, key=lambda one: -(one.bytes or 0)):
+        # One of the same name takes its own place; then the largest first, so that each takes the smallest
+        # of the start's that is large enough.
+        for one in sorted(self.tripwires, key=lambda one: (one.detail not in kept, -(one.bytes or 0))):
             if one.kind is not TripwireKind.MODULE_STATE:
                 if (one.kind, one.detail) not in known:
                     new.append(one)
-            elif (fitting := next((size for size in kept if size >= (one.bytes or 0)), None)) is not None:
-                kept.remove(fitting)
+                continue
+            fitting = [name for name, size in kept.items() if size >= (one.bytes or 0)]
+            if fitting:
+                del kept[min(fitting, key=lambda name: (name != one.detail, kept[name]))]
             else:
                 new.append(one)
         return ordered(new)

@@ -246,6 +246,8 @@ def test_a_larger_or_second_variable_is_new_and_a_smaller_one_is_not() -> None:
     assert keeping(32).new_since(keeping(64)) == ()
     assert [one.bytes for one in keeping(65).new_since(keeping(64))] == [260]
     assert [one.bytes for one in keeping(1, 64).new_since(keeping(64))] == [4]
+    assert [one.bytes for one in keeping(32, 64).new_since(keeping(32, 48))] == [256]
+    assert [one.bytes for one in keeping(7, 64).new_since(keeping(7, 64, 65))] == []
 
 
 def test_a_variable_of_another_kernel_in_the_file_is_none_of_ours() -> None:
@@ -276,7 +278,8 @@ WMMA = """
 wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> l;
 wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> r;
 wmma::fragment<wmma::accumulator, 16, 16, 16, float> s;
-wmma::fill_fragment(s, 0.0f); wmma::fill_fragment(l, (__half)x[0]); wmma::fill_fragment(r, (__half)a);
+wmma::fill_fragment(s, 0.0f);
+wmma::load_matrix_sync(l, (const __half*)x, 16); wmma::load_matrix_sync(r, (const __half*)x, 16);
 wmma::mma_sync(s, l, r, s); wmma::store_matrix_sync(y, s, 16, wmma::mem_row_major);
 """
 
@@ -284,8 +287,18 @@ wmma::mma_sync(s, l, r, s); wmma::store_matrix_sync(y, s, 16, wmma::mem_row_majo
 def test_a_matrix_product_that_does_not_name_its_halves_is_narrower() -> None:
     before = f"#include <mma.h>\n{HALF}\nusing namespace nvcuda;"
     found = [one for one in scanned(source(WMMA, before)).tripwires if one.kind is TripwireKind.NARROWER]
-    assert [one.detail for one in found] == ["f16"]
-    assert "mma" in ptx_of(source(WMMA, before), "compute_90")
+    assert [(one.detail, one.count) for one in found] == [("f16", 1)]
+    assert "wmma.mma" in found[0].message
+
+
+def test_products_of_bytes_are_narrower_where_no_integers_are_declared() -> None:
+    text = source("y[i] = __dp4a(__float_as_int(x[i]), n, 0) * a;")
+
+    @kernel("k.cu", cases=[case(n=64)], launch="grid=(1) block=(64)")
+    def k(x=In(i32, "n"), y=Out(f32, "n"), n=i32, a=Scalar(f32, 0.5)): ...
+
+    assert [one.detail for one in scanned(text).tripwires] == ["integers of 8 bits"]
+    assert kinds(scan(ptx_of(text, "compute_90"), Candidate("k.cu", text, RULE), k)) == []
 
 
 def test_fast_math_is_approximate_and_flushes() -> None:
