@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_cudaopt.evaluation import CaseStatus, Evaluation, LatencyKind, Tried
 from pytest_cudaopt.reasons import count
+from pytest_cudaopt.tripwire import Tripwire
 
 _NOT_FUZZED = (
     "sizes and values other than those of the declared cases",
@@ -25,7 +26,8 @@ class Certificate:
     """What was tried of a candidate.
 
     `cases` were compared with the reference, `sanitized` executed with every check of `sim`. `seed` is
-    that of the drawn cases, None if none were drawn. `proved` and `not_checked` are sentences for a person.
+    that of the drawn cases, None if none were drawn; `tripwires` stand out in the code. `proved` and
+    `not_checked` are sentences for a person.
     """
 
     kernel: str
@@ -39,6 +41,7 @@ class Certificate:
     proved: tuple[str, ...]
     not_checked: tuple[str, ...]
     latency: LatencyKind | None = None
+    tripwires: tuple[Tripwire, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `certificate.json` holds it."""
@@ -51,6 +54,7 @@ class Certificate:
             "cases": list(self.cases),
             "sanitized": list(self.sanitized),
             "properties": [_tried_json(one) for one in self.tried],
+            "tripwires": [one.to_json() for one in self.tripwires],
             "latency": None if self.latency is None else str(self.latency),
             "proved": list(self.proved),
             "not_checked": list(self.not_checked),
@@ -75,6 +79,7 @@ class Certificate:
         return (
             *(f"  {one}" for one in self.proved),
             *tried,
+            *(f"  noticed, no verdict: {one}" for one in self.tripwires),
             *(f"  not checked: {one}" for one in self.not_checked),
         )
 
@@ -95,6 +100,7 @@ def certificate_of(evaluation: Evaluation) -> Certificate:
         proved=tuple(_proved(evaluation)),
         not_checked=tuple(_not_checked(evaluation)),
         latency=kinds.pop() if kinds else None,
+        tripwires=evaluation.tripwires,
     )
 
 

@@ -16,6 +16,7 @@ from pytest_cudaopt.errors import DeclarationError, ExpressionError, ReferenceRa
 from pytest_cudaopt.evaluation import Budget, CaseOutcome, CaseStatus, Comparison
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.stricter import stricter
+from pytest_cudaopt.tripwire import Tripwire
 from pytest_cudaopt.validate import compare_marked
 from pytest_cudaopt.witness import Observed, observe
 
@@ -30,7 +31,10 @@ class Tested:
 
 @dataclass(frozen=True)
 class Challenger:
-    """A compiled candidate beside the starting kernel it is held against."""
+    """A compiled candidate beside the starting kernel it is held against.
+
+    `tripwires` are what a scan of its code found that the start's has not.
+    """
 
     kernel: Kernel
     candidate: Candidate
@@ -38,6 +42,7 @@ class Challenger:
     witness: Candidate
     device: Device
     budget: Budget
+    tripwires: tuple[Tripwire, ...] = ()
 
     def owes(self, asked: Property) -> bool:
         """Whether it must have the property, if the start has."""
@@ -58,8 +63,8 @@ class Challenger:
         Raises as `pipeline.evaluate` does, except where only the case is to blame.
         """
         required = self.requires(asked)
-        if start_first and not required and not self._observed(asked, case).holds:
-            return Tested(None, self._observed(asked, case).why)
+        if start_first and not required and not self.observed(asked, case).holds:
+            return Tested(None, self.observed(asked, case).why)
         try:
             checked = check_case(self.kernel, self.candidate, self.compiled, case, self.device, self.budget)
         except (ReferenceRaised, DeclarationError, ExpressionError) as error:
@@ -71,14 +76,15 @@ class Challenger:
         if checked.outcome.status is CaseStatus.UNSUPPORTED:
             return Tested(None, f"at {case}: {checked.outcome.findings[0].message}")
         refused = no_launch(self.kernel, self.candidate, case, checked.outcome.finding)
-        observed = self._observed(asked, case)
+        observed = self.observed(asked, case)
         if refused is not None and not observed.holds:
             return Tested(None, f"at {case}: {refused}")
         if not observed.holds and not required:
             return Tested(None, f"at {case}: {observed.why}")
         return Tested(_with_slack(checked, asked, observed))
 
-    def _observed(self, asked: Property, case: Case) -> Observed:
+    def observed(self, asked: Property, case: Case) -> Observed:
+        """Return what the starting kernel does at `case`."""
         return observe(self.kernel, self.witness, case, self.device, self.budget, asked)
 
 

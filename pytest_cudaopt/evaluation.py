@@ -15,6 +15,7 @@ from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.sanitized import Sanitized
+from pytest_cudaopt.tripwire import Tripwire
 
 # What one case may have, in all its arrays, for the checks of `sim` to be quick.
 SANITIZE_ELEMENTS = 1 << 16
@@ -24,6 +25,7 @@ class Stage(StrEnum):
     """The stages of the chain, cheapest first."""
 
     COMPILE = "compile"
+    SCAN = "scan"
     CHECK = "check"
     PROBE = "probe"
     FUZZ = "fuzz"
@@ -61,6 +63,7 @@ class Plan:
     until the median's standard error is below that share. With `stop_at_first` a stage stops at its first
     failing case, and the cases after it are missing from the evaluation.
 
+    SCAN looks through the compiled code: it judges nothing, but says where to look.
     PROBE launches the smallest of `cases` again and again, FUZZ draws `fuzz_examples` cases from `fuzz_seed`,
     CONTRACT asks for what the `witness`, the starting kernel, can do beyond what is declared. Without a
     witness nothing is inherited: FUZZ then draws sizes alone, and CONTRACT asks for what is required.
@@ -308,7 +311,7 @@ class Evaluation:
     `device` is the harness's description of where it ran. `findings` are those that decided, if some
     did, the most severe first; `reason` is one sentence for a person. `resources` are those of each entry
     of the compiled module. `seconds` holds wall time by stage, `tried` what was put to the test beyond the
-    declared cases, from `fuzz_seed` if anything was.
+    declared cases, from `fuzz_seed` if anything was. `tripwires` are those the starting kernel has not.
     """
 
     kernel: str
@@ -323,6 +326,7 @@ class Evaluation:
     seconds: tuple[tuple[str, float], ...] = ()
     tried: tuple[Tried, ...] = ()
     fuzz_seed: int | None = None
+    tripwires: tuple[Tripwire, ...] = ()
 
     @property
     def finding(self) -> Finding | None:

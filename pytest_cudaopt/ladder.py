@@ -18,6 +18,7 @@ from pytest_cudaopt.differential import Challenger, Tested
 from pytest_cudaopt.draw_cases import draws_of
 from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Plan, Stage, Tried
 from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.precision import computes_narrowly, lost_precision
 from pytest_cudaopt.probe import Probed, relaunch, repeat, times_on
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.trials import Trial, available_families, trials_of
@@ -58,7 +59,23 @@ def probe(challenger: Challenger, checked: Iterable[CaseOutcome]) -> Rung:
         tried.append(_count(Stage.PROBE, asked, found))
         if found.outcome is not None and found.outcome.status is not CaseStatus.PASSED:
             return Rung(found.outcome, tuple(tried))
-    return Rung(None, tuple(tried))
+    precise = _precision(challenger, right)
+    tried += [] if precise is None else [_count(Stage.PROBE, Property.PRECISION, precise)]
+    failed = None if precise is None or precise.outcome is None else precise.outcome
+    return Rung(None if failed is None or failed.lost is None else failed, tuple(tried))
+
+
+def _precision(challenger: Challenger, right: list[CaseOutcome]) -> Tested | None:
+    """Look at rounding where the code computes with fewer bits than the start's; None where it does not."""
+    narrow = computes_narrowly(challenger.tripwires)
+    if narrow is None or not challenger.owes(Property.PRECISION):
+        return None
+    outcome = _most_blocks(right)
+    observed = challenger.observed(Property.PRECISION, outcome.case)
+    if not observed.holds:
+        return Tested(None, observed.why)
+    lost = lost_precision(_checked(challenger, outcome.case), observed, narrow)
+    return Tested(lost or outcome)
 
 
 def fuzz(challenger: Challenger, plan: Plan) -> Rung:
@@ -172,14 +189,7 @@ def _draws(challenger: Challenger) -> Callable[[Pick], Case]:
 
 
 def _probe_one(challenger: Challenger, asked: Property, outcome: CaseOutcome) -> Tested:
-    checked = check_case(
-        challenger.kernel,
-        challenger.candidate,
-        challenger.compiled,
-        outcome.case,
-        challenger.device,
-        challenger.budget,
-    )
+    checked = _checked(challenger, outcome.case)
     probed = _probed(challenger, asked, checked)
     if probed.holds:
         return Tested(outcome)
@@ -198,6 +208,17 @@ def _probe_one(challenger: Challenger, asked: Property, outcome: CaseOutcome) ->
             note=probed.note,
             lost=asked,
         )
+    )
+
+
+def _checked(challenger: Challenger, case: Case) -> Checked:
+    return check_case(
+        challenger.kernel,
+        challenger.candidate,
+        challenger.compiled,
+        case,
+        challenger.device,
+        challenger.budget,
     )
 
 

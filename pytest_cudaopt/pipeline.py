@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pytest_cudaopt import ladder, plausible, touched
 from pytest_cudaopt.agreement import compare_outputs
@@ -36,6 +37,8 @@ from pytest_cudaopt.run import configure
 from pytest_cudaopt.sanitize import sanitize
 from pytest_cudaopt.sanitize_cases import small_cases
 from pytest_cudaopt.sanitized import Sanitized
+from pytest_cudaopt.scan import scan
+from pytest_cudaopt.tripwire import Scanned, Tripwire
 
 _STATUS = {
     CaseStatus.WRONG: Status.WRONG_RESULT,
@@ -87,6 +90,7 @@ class _Judge:
     outcomes: dict[Case, CaseOutcome] = field(default_factory=dict)
     seconds: dict[Stage, float] = field(default_factory=dict)
     tried: tuple[Tried, ...] = ()
+    tripwires: tuple[Tripwire, ...] = ()
 
     def judge(self) -> Evaluation:
         with self._timed(Stage.COMPILE):
@@ -99,6 +103,9 @@ class _Judge:
         """Run the stages after compiling, as long as none fails."""
         if isinstance(compiled, CompileFailure):
             return self._not_compiled(compiled)
+        if Stage.SCAN in self.plan.stages:
+            with self._timed(Stage.SCAN):
+                self.tripwires = self._scanned(compiled)
         for stage in _AFTER_COMPILING:
             if stage in self.plan.stages and self._is_next(stage):
                 with self._timed(stage):
@@ -129,12 +136,36 @@ class _Judge:
                 return self.plan.measured
         return ()
 
+    def _scanned(self, compiled: Compiled) -> tuple[Tripwire, ...]:
+        """Return what stands out in the code, of that of the starting kernel nothing."""
+        own = self._scan(self.candidate, self._for_sim(compiled))
+        witness = self.plan.witness
+        if witness is None or witness.digest == self.candidate.digest:
+            return own.tripwires if witness is None else ()
+        sim, budget = self.device.on_sim, self.plan.budget
+        start = compile_candidate(self.kernel, witness, sim, budget, self._cases())
+        return own.new_since(self._scan(witness, start))
+
+    def _scan(self, candidate: Candidate, compiled: Compiled | CompileFailure) -> Scanned:
+        if isinstance(compiled, CompileFailure) or compiled.module.ptx_file is None:
+            return Scanned()
+        ptx = Path(compiled.module.ptx_file).read_text()
+        return scan(ptx, candidate, self.kernel, compiled.module.lowered)
+
     def _climb(self, stage: Stage, compiled: Compiled) -> None:
         """Hold the candidate against the starting kernel, beyond what is declared."""
         witness = self.plan.witness
         if witness is None:
             return
-        challenger = Challenger(self.kernel, self.candidate, compiled, witness, self.device, self.plan.budget)
+        challenger = Challenger(
+            self.kernel,
+            self.candidate,
+            compiled,
+            witness,
+            self.device,
+            self.plan.budget,
+            self.tripwires,
+        )
         match stage:
             case Stage.PROBE:
                 rung = ladder.probe(challenger, self.outcomes.values())
@@ -268,6 +299,7 @@ class _Judge:
             findings=() if failure is None else failure.findings,
             seconds=self._seconds(),
             tried=self.tried,
+            tripwires=self.tripwires,
             fuzz_seed=self.plan.fuzz_seed if self.tried else None,
         )
 

@@ -127,6 +127,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "checked",
         "witness",
         "differential",
+        "precision",
         "error_share",
         "stricter",
         "trials",
