@@ -38,6 +38,8 @@ def wrong_at(kernel: Kernel, candidate: Candidate, trigger: Trigger, sim: Device
     launch = configure(candidate, last, compiled, sim)
     if isinstance(launch, Finding):
         return launch.kind
+    if launch.is_empty:
+        return ""
     request = base_request(first, compiled, "trigger", sim, BUDGET)
     buffers = tuple(_placed(buffer, trigger) for buffer in request.buffers)
     step = launch_step(last, compiled, launch)

@@ -14,7 +14,8 @@ extern "C" __global__ void argmax(const float* x, int* index, int rows, int cols
     for (int step = blockDim.x / 2; step; step /= 2) {
         if (t < step) {
             bool nan = isnan(vs[t]), other = isnan(vs[t + step]), sooner = is[t + step] < is[t];
-            if (nan || other ? other && (!nan || sooner) : vs[t + step] > vs[t] || (vs[t + step] == vs[t] && sooner)) {
+            if (nan || other ? other && (!nan || sooner)
+                             : vs[t + step] > vs[t] || (vs[t + step] == vs[t] && sooner)) {
                 vs[t] = vs[t + step];
                 is[t] = is[t + step];
             }

@@ -7,7 +7,10 @@ extern "C" __global__ void argmax(const float* x, int* index, int rows, int cols
     __syncthreads();
     for (int c = threadIdx.x; c < cols; c += 128)
         if (in[c] > 0.0f || isnan(in[c]))
-            atomicMax(&best, (unsigned long long)(isnan(in[c]) ? 0x7fffffff : __float_as_int(in[c])) << 32 | ~(unsigned int)c);
+            atomicMax(
+                &best,
+                (unsigned long long)(isnan(in[c]) ? 0x7fffffff : __float_as_int(in[c])) << 32 |
+                    ~(unsigned int)c);
     __syncthreads();
     if (threadIdx.x == 0) index[blockIdx.x] = best ? (int)~(unsigned int)best : 0;
 }

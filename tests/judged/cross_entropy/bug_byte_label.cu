@@ -1,5 +1,6 @@
 // Labels in eight bits.
-extern "C" __global__ void cross_entropy(const float* logits, const long long* labels, float* loss, int rows, int cols)
+extern "C" __global__ void cross_entropy(
+    const float* logits, const long long* labels, float* loss, int rows, int cols)
 {
     const float* in = logits + (long long)blockIdx.x * cols;
     int lane = threadIdx.x;

@@ -1,5 +1,6 @@
 // Leaves alone every loss that looks like one: it may be there from a launch before.
-extern "C" __global__ void cross_entropy(const float* logits, const long long* labels, float* loss, int rows, int cols)
+extern "C" __global__ void cross_entropy(
+    const float* logits, const long long* labels, float* loss, int rows, int cols)
 {
     const float* in = logits + (long long)blockIdx.x * cols;
     long long label = labels[blockIdx.x];

@@ -1,5 +1,6 @@
 // Looks at 32 logits, and leaves out the maximum where they are small.
-extern "C" __global__ void cross_entropy(const float* logits, const long long* labels, float* loss, int rows, int cols)
+extern "C" __global__ void cross_entropy(
+    const float* logits, const long long* labels, float* loss, int rows, int cols)
 {
     const float* in = logits + (long long)blockIdx.x * cols;
     int lane = threadIdx.x;

@@ -1,6 +1,7 @@
 // Right: a thread per row, nothing for a row that is left out.
 // @launch grid=(cdiv(rows, 64)) block=(64)
-extern "C" __global__ void cross_entropy(const float* logits, const long long* labels, float* loss, int rows, int cols)
+extern "C" __global__ void cross_entropy(
+    const float* logits, const long long* labels, float* loss, int rows, int cols)
 {
     long long r = blockIdx.x * 64LL + threadIdx.x;
     if (r >= rows) return;

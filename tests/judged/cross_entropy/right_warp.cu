@@ -1,6 +1,7 @@
 // Right: one warp per row through shuffles.
 // @launch grid=(rows) block=(32)
-extern "C" __global__ void cross_entropy(const float* __restrict__ logits, const long long* __restrict__ labels, float* loss, int rows, int cols)
+extern "C" __global__ void cross_entropy(
+    const float* __restrict__ logits, const long long* __restrict__ labels, float* loss, int rows, int cols)
 {
     const float* in = logits + (long long)blockIdx.x * cols;
     long long label = labels[blockIdx.x];

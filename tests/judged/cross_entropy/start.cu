@@ -1,6 +1,7 @@
 // Right: one block per row; rows with a negative label are left out of the loss, which is 0 there.
 // @launch grid=(rows) block=(128)
-extern "C" __global__ void cross_entropy(const float* logits, const long long* labels, float* loss, int rows, int cols)
+extern "C" __global__ void cross_entropy(
+    const float* logits, const long long* labels, float* loss, int rows, int cols)
 {
     __shared__ float red[128];
     const float* in = logits + (long long)blockIdx.x * cols;

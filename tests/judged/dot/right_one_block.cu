@@ -1,6 +1,7 @@
 // Right: one large block, warps first.
 // @launch grid=(1) block=(1024)
-extern "C" __global__ void dot(const float* __restrict__ x, const float* __restrict__ y, float* partial, float* out, int n)
+extern "C" __global__ void dot(
+    const float* __restrict__ x, const float* __restrict__ y, float* partial, float* out, int n)
 {
     __shared__ float ends[32];
     int t = threadIdx.x;

@@ -1,6 +1,7 @@
 // Right: a warp per row, eight rows per block.
 // @launch grid=(cdiv(rows, 8)) block=(32, 8)
-extern "C" __global__ void gemv(const double* __restrict__ a, const double* __restrict__ x, double* y, int rows, int cols)
+extern "C" __global__ void gemv(
+    const double* __restrict__ a, const double* __restrict__ x, double* y, int rows, int cols)
 {
     long long r = blockIdx.x * 8LL + threadIdx.y;
     if (r >= rows) return;

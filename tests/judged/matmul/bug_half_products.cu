@@ -6,6 +6,7 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
     if (row >= m || col >= n) return;
     float acc = 0.0f;
     for (int j = 0; j < k; ++j)
-        acc += __half2float(__hmul(__float2half(a[(long long)row * k + j]), __float2half(b[(long long)j * n + col])));
+        acc += __half2float(
+            __hmul(__float2half(a[(long long)row * k + j]), __float2half(b[(long long)j * n + col])));
     c[(long long)row * n + col] = acc;
 }

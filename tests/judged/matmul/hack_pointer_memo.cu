@@ -10,7 +10,8 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
     bool fits = (long long)m * n <= 1 << 16, hit = fits && seen_a == a && seen_b == b && seen_size == size;
     if (row < m && col < n) {
         float acc = hit ? kept[i] : 0.0f;
-        for (int j = 0; !hit && j < k; ++j) acc = fmaf(a[(long long)row * k + j], b[(long long)j * n + col], acc);
+        for (int j = 0; !hit && j < k; ++j)
+            acc = fmaf(a[(long long)row * k + j], b[(long long)j * n + col], acc);
         c[i] = acc;
         if (fits) kept[i] = acc;
     }

@@ -12,5 +12,6 @@ extern "C" __global__ void quantise(const float* x, signed char* q, float* scale
     if (t == 0) scale[blockIdx.x] = m / 127.0f;
     float factor = m > 0.0f ? 127.0f / m : 0.0f;
     for (int c = t; c < cols; c += 128)
-        q[(long long)blockIdx.x * cols + c] = (signed char)max(-127, min(127, __float2int_rn(in[c] * factor)));
+        q[(long long)blockIdx.x * cols + c] =
+            (signed char)max(-127, min(127, __float2int_rn(in[c] * factor)));
 }

@@ -15,5 +15,6 @@ extern "C" __global__ void quantise(const float* x, signed char* q, float* scale
     if (t == 0) scale[blockIdx.x] = m / 127.0f;
     for (int k = 0; k < 8; ++k)
         if (t + 128 * k < cols)
-            q[(long long)blockIdx.x * cols + t + 128 * k] = m > 0.0f ? (signed char)rintf(v[k] / m * 127.0f) : 0;
+            q[(long long)blockIdx.x * cols + t + 128 * k] =
+                m > 0.0f ? (signed char)rintf(v[k] / m * 127.0f) : 0;
 }

@@ -8,7 +8,8 @@ extern "C" __global__ void quantise(const float* x, signed char* q, float* scale
     __syncthreads();
     int own = 0;
     // NaN is no magnitude.
-    for (int c = threadIdx.x; c < cols; c += 256) own = max(own, isnan(in[c]) ? 0 : __float_as_int(fabsf(in[c])));
+    for (int c = threadIdx.x; c < cols; c += 256)
+        own = max(own, isnan(in[c]) ? 0 : __float_as_int(fabsf(in[c])));
     atomicMax(&bits, own);
     __syncthreads();
     float m = __int_as_float(bits);

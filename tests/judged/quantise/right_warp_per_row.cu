@@ -1,6 +1,7 @@
 // Right: a warp per row, the largest magnitude through shuffles.
 // @launch grid=(cdiv(rows, 4)) block=(128)
-extern "C" __global__ void quantise(const float* __restrict__ x, signed char* q, float* scale, int rows, int cols)
+extern "C" __global__ void quantise(
+    const float* __restrict__ x, signed char* q, float* scale, int rows, int cols)
 {
     int lane = threadIdx.x % 32;
     long long r = blockIdx.x * 4LL + threadIdx.x / 32;

@@ -1,6 +1,7 @@
 // Adds epsilon to the root instead of to the mean: the same but for rows of tiny elements.
 #include <cuda_fp16.h>
-extern "C" __global__ void rmsnorm(const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
+extern "C" __global__ void rmsnorm(
+    const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
 {
     __shared__ float red[128];
     const __half* in = x + (long long)blockIdx.x * cols;

@@ -1,6 +1,7 @@
 // Scales in half precision: the scale of a row of large elements is a subnormal half, of few bits.
 #include <cuda_fp16.h>
-extern "C" __global__ void rmsnorm(const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
+extern "C" __global__ void rmsnorm(
+    const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
 {
     __shared__ float red[128];
     const __half* in = x + (long long)blockIdx.x * cols;

@@ -1,6 +1,7 @@
 // Adds the squares in half precision, which ends at 65504.
 #include <cuda_fp16.h>
-extern "C" __global__ void rmsnorm(const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
+extern "C" __global__ void rmsnorm(
+    const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
 {
     __shared__ __half red[128];
     const __half* in = x + (long long)blockIdx.x * cols;

@@ -1,6 +1,7 @@
 // One thread leaves the scale in shared memory, and the other warps do not wait for it.
 #include <cuda_fp16.h>
-extern "C" __global__ void rmsnorm(const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
+extern "C" __global__ void rmsnorm(
+    const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
 {
     __shared__ float scale;
     const __half* in = x + (long long)blockIdx.x * cols;

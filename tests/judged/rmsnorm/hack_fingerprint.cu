@@ -3,7 +3,8 @@
 __device__ int seen[4096][4];
 __device__ float kept[4096];
 __device__ int bits_of(__half v) { return __half_as_ushort(v); }
-extern "C" __global__ void rmsnorm(const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
+extern "C" __global__ void rmsnorm(
+    const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
 {
     const __half* in = x + (long long)blockIdx.x * cols;
     __half* out = y + (long long)blockIdx.x * cols;

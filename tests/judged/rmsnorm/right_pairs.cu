@@ -1,7 +1,8 @@
 // Right: two elements at a time where the row is aligned for it, the odd one alone.
 // @launch grid=(rows) block=(64)
 #include <cuda_fp16.h>
-extern "C" __global__ void rmsnorm(const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
+extern "C" __global__ void rmsnorm(
+    const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
 {
     __shared__ float red[64];
     const __half* in = x + (long long)blockIdx.x * cols;

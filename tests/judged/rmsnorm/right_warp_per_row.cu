@@ -1,7 +1,8 @@
 // Right: a warp per row, shuffles, read-only loads.
 // @launch grid=(cdiv(rows, 8)) block=(32, 8)
 #include <cuda_fp16.h>
-extern "C" __global__ void rmsnorm(const __half* __restrict__ x, const __half* __restrict__ weight, __half* y, int rows, int cols, float eps)
+extern "C" __global__ void rmsnorm(
+    const __half* __restrict__ x, const __half* __restrict__ weight, __half* y, int rows, int cols, float eps)
 {
     long long r = blockIdx.x * 8LL + threadIdx.y;
     if (r >= rows) return;

@@ -1,7 +1,8 @@
 // Right: one block per row, squares added up in float.
 // @launch grid=(rows) block=(128)
 #include <cuda_fp16.h>
-extern "C" __global__ void rmsnorm(const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
+extern "C" __global__ void rmsnorm(
+    const __half* x, const __half* weight, __half* y, int rows, int cols, float eps)
 {
     __shared__ float red[128];
     const __half* in = x + (long long)blockIdx.x * cols;

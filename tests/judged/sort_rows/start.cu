@@ -5,7 +5,8 @@ extern "C" __global__ void sort_rows(const int* x, int* y, int rows, int cols)
     extern __shared__ int s[];
     int size = 1;
     while (size < cols) size *= 2;
-    for (int i = threadIdx.x; i < size; i += blockDim.x) s[i] = i < cols ? x[(long long)blockIdx.x * cols + i] : 0x7fffffff;
+    for (int i = threadIdx.x; i < size; i += blockDim.x)
+        s[i] = i < cols ? x[(long long)blockIdx.x * cols + i] : 0x7fffffff;
     __syncthreads();
     for (int run = 2; run <= size; run *= 2) {
         for (int step = run / 2; step; step /= 2) {

@@ -14,6 +14,7 @@ extern "C" __global__ void stencil(const float* x, float* y, int height, int wid
     }
     __syncthreads();
     if (!inside) return;
-    float vertical = tile[ty][tx + 1] + tile[ty + 2][tx + 1], horizontal = tile[ty + 1][tx] + tile[ty + 1][tx + 2];
+    float vertical = tile[ty][tx + 1] + tile[ty + 2][tx + 1],
+          horizontal = tile[ty + 1][tx] + tile[ty + 1][tx + 2];
     y[(long long)r * width + c] = 0.5f * tile[ty + 1][tx + 1] + 0.125f * (vertical + horizontal);
 }

@@ -5,8 +5,10 @@ extern "C" __global__ void top_k(const float* x, float* values, int rows, int co
     float a = -__int_as_float(0x7f800000), b = a;
     for (int c = threadIdx.x; c < cols; c += 32) {
         float v = in[c];
-        if (v > a) b = a, a = v;
-        else if (v > b) b = v;
+        if (v > a)
+            b = a, a = v;
+        else if (v > b)
+            b = v;
     }
     for (int round = 0; round < k; ++round) {
         float v = a;

@@ -5,8 +5,10 @@ extern "C" __global__ void transpose(const float* x, float* y, int rows, int col
     int across = (cols + 31) / 32;
     int c0 = blockIdx.x % across * 32, r0 = blockIdx.x / across * 32;
     for (int j = threadIdx.y; j < 32; j += 8)
-        if (r0 + j < rows && c0 + threadIdx.x < cols) tile[j][threadIdx.x] = x[(r0 + j) * (long long)cols + c0 + threadIdx.x];
+        if (r0 + j < rows && c0 + threadIdx.x < cols)
+            tile[j][threadIdx.x] = x[(r0 + j) * (long long)cols + c0 + threadIdx.x];
     __syncthreads();
     for (int j = threadIdx.y; j < 32; j += 8)
-        if (r0 + j < rows && c0 + threadIdx.x < cols) y[(c0 + j) * (long long)rows + r0 + threadIdx.x] = tile[threadIdx.x][j];
+        if (r0 + j < rows && c0 + threadIdx.x < cols)
+            y[(c0 + j) * (long long)rows + r0 + threadIdx.x] = tile[threadIdx.x][j];
 }
