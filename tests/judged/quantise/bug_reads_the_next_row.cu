@@ -1,0 +1,16 @@
+// Four elements per thread without looking for the end of the row.
+extern "C" __global__ void quantise(const float* x, signed char* q, float* scale, int rows, int cols)
+{
+    __shared__ float red[128];
+    const float* in = x + (long long)blockIdx.x * cols;
+    int t = threadIdx.x;
+    float m = 0.0f;
+    for (int c = 4 * t; c < cols; c += 512)
+        m = fmaxf(fmaxf(m, fmaxf(fabsf(in[c]), fabsf(in[c + 1]))), fmaxf(fabsf(in[c + 2]), fabsf(in[c + 3])));
+    red[t] = m;
+    __syncthreads();
+    for (int k = 0; k < 128; ++k) m = fmaxf(m, red[k]);
+    if (t == 0) scale[blockIdx.x] = m / 127.0f;
+    for (int c = t; c < cols; c += 128)
+        q[(long long)blockIdx.x * cols + c] = m > 0.0f ? (signed char)rintf(in[c] / m * 127.0f) : 0;
+}

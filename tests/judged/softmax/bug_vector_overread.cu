@@ -1,0 +1,24 @@
+// Reads four elements at a time, also where the row ends before, and drops what is too much.
+extern "C" __global__ void softmax(const float* x, float* y, int rows, int cols)
+{
+    __shared__ float red[256];
+    const float* in = x + (long long)blockIdx.x * cols;
+    float* out = y + (long long)blockIdx.x * cols;
+    int t = threadIdx.x;
+    float m = -__int_as_float(0x7f800000), s = 0.0f;
+    for (int c = 0; c < cols; ++c) m = fmaxf(m, in[c]);
+    for (int c = 4 * t; c < cols; c += 1024) {
+        float4 v = *(const float4*)(in + c);
+        s += expf(v.x - m);
+        if (c + 1 < cols) s += expf(v.y - m);
+        if (c + 2 < cols) s += expf(v.z - m);
+        if (c + 3 < cols) s += expf(v.w - m);
+    }
+    red[t] = s;
+    __syncthreads();
+    for (int step = 128; step; step /= 2) {
+        if (t < step) red[t] += red[t + step];
+        __syncthreads();
+    }
+    for (int c = t; c < cols; c += 256) out[c] = expf(in[c] - m) / red[0];
+}

@@ -1,0 +1,25 @@
+// Right: bitonic sort in shared memory, the row padded with the largest integer.
+// @launch grid=(rows) block=(256) shared=4*next_pow2(max(1, cols))
+extern "C" __global__ void sort_rows(const int* x, int* y, int rows, int cols)
+{
+    extern __shared__ int s[];
+    int size = 1;
+    while (size < cols) size *= 2;
+    for (int i = threadIdx.x; i < size; i += blockDim.x)
+        s[i] = i < cols ? x[(long long)blockIdx.x * cols + i] : 0x7fffffff;
+    __syncthreads();
+    for (int run = 2; run <= size; run *= 2) {
+        for (int step = run / 2; step; step /= 2) {
+            for (int i = threadIdx.x; i < size; i += blockDim.x) {
+                int j = i ^ step;
+                if (j > i && (s[i] > s[j]) == !(i & run)) {
+                    int kept = s[i];
+                    s[i] = s[j];
+                    s[j] = kept;
+                }
+            }
+            __syncthreads();
+        }
+    }
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) y[(long long)blockIdx.x * cols + i] = s[i];
+}
