@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
-from pytest_cudaopt import doctor, rerun
+from pytest_cudaopt import doctor, optimize_command, rerun
 from pytest_cudaopt.achieved import Achieved, achieved_by_case
 from pytest_cudaopt.adopt import command as adoption
 from pytest_cudaopt.command_settings import add_options, settings_for
@@ -35,7 +35,7 @@ from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.report import describe_error, describe_evaluation
 from pytest_cudaopt.rerun import Ending
 from pytest_cudaopt.settings import Settings
-from pytest_cudaopt.table import Mood, rows_of, table_lines
+from pytest_cudaopt.table import Line, Mood, rows_of, table_lines
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json
 
 if TYPE_CHECKING:
@@ -100,6 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     replay = commands.add_parser("replay", help="execute a recorded request again")
     replay.add_argument("request", metavar="REQUEST.json")
     replay.add_argument("--json", action="store_true", help="print the harness's answer as it is")
+    optimize_command.add_options(
+        commands.add_parser("optimize", help="look for a faster version of a kernel, declared or from files")
+    )
     commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
     add_options(check, (*_SHARED_OPTIONS, *_SOURCE_OPTIONS))
     add_options(doctor, (*_DOCTOR_OPTIONS, *_SOURCE_OPTIONS))
@@ -232,18 +235,50 @@ def _graph(given: argparse.Namespace) -> Exit:
     return Exit.YES
 
 
+def _optimize(given: argparse.Namespace) -> Exit:
+    # A reference may print: only what came of the run belongs to this command's output.
+    own = sys.stderr if given.json else sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        optimized = optimize_command.run(given, lambda line: _say(line, file=own))
+    if given.json:
+        if optimized.failure:
+            _say(optimized.failure, to_stderr=True)
+        if optimized.summary is not None:
+            _say(optimized.summary.rstrip())
+    else:
+        _say(_pieces(optimized.lines))
+    return _EXITS[optimized.ending]
+
+
 def _adopt(given: argparse.Namespace) -> Exit:
     adopted = adoption.run(given)
     _say(adopted.text)
     return Exit.YES if adopted.is_useful else Exit.NO
 
 
-_COMMANDS = {"doctor": _doctor, "check": _check, "replay": _replay, "graph": _graph, "adopt": _adopt}
+_COMMANDS = {
+    "doctor": _doctor,
+    "check": _check,
+    "optimize": _optimize,
+    "replay": _replay,
+    "graph": _graph,
+    "adopt": _adopt,
+}
+_EXITS = {
+    optimize_command.Ending.FINISHED: Exit.YES,
+    optimize_command.Ending.START_REJECTED: Exit.NO,
+    optimize_command.Ending.NOT_JUDGED: Exit.NOT_JUDGED,
+}
 
 
 def _accepted_lines(evaluation: Evaluation, done: Mapping[str, Achieved]) -> Text:
     text = Text(f"{evaluation.kernel}: accepted on {evaluation.device}\n")
-    for line in table_lines(rows_of(evaluation, done))[1:]:
+    return text.append_text(_pieces(table_lines(rows_of(evaluation, done))[1:]))
+
+
+def _pieces(lines: Sequence[Line]) -> Text:
+    text = Text()
+    for line in lines:
         for piece, mood in line:
             text.append(piece, style=_STYLES.get(mood, ""))
         text.append("\n")
@@ -264,11 +299,13 @@ def _doctor_lines(rows: Sequence[doctor.Row]) -> Text:
     return lines
 
 
-_STYLES = {Mood.GOOD: "green", Mood.WARNING: "yellow"}
+_STYLES = {Mood.TITLE: "bold", Mood.GOOD: "green", Mood.BAD: "red", Mood.WARNING: "yellow"}
 _COLOURS = {State.FOUND: "green", State.ABSENT: "yellow", State.MISSING: "red"}
 
 
-def _say(what: str | Text, *, to_stderr: bool = False) -> None:
+def _say(what: str | Text, *, to_stderr: bool = False, file: IO[str] | None = None) -> None:
     """Write to the terminal; the only place this command does."""
     # Not wrapped, and no emoji for the `:100:` of `a.cu:100:5`: paths and JSON must survive being copied.
-    Console(stderr=to_stderr, highlight=False, emoji=False).print(what, markup=False, soft_wrap=True)
+    Console(file=file, stderr=to_stderr, highlight=False, emoji=False).print(
+        what, markup=False, soft_wrap=True
+    )

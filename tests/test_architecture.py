@@ -67,6 +67,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "torch_reference",
         "project",
         "ini_file",
+        "load",
     ),
     (
         "protocol",
@@ -125,7 +126,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "latency_text",
         "verdict_json",
     ),
-    ("optimize", "adopt"),
+    ("optimize", "adopt", "from_files"),
     (
         "plugin",
         "session",
@@ -133,13 +134,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "items",
         "item_work",
         "sanitize_item",
-        "load",
         "cli",
         "doctor",
         "kernel_rows",
         "peak_rows",
         "rerun",
         "command_settings",
+        "optimize_command",
     ),
 )
 LAYER_OF = {module: number for number, modules in enumerate(LAYERS) for module in modules}
