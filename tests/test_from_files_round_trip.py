@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +133,50 @@ def test_what_is_written_of_what_was_read_is_the_same(declared_everything: Kerne
     for key in ("signature", "input_cases"):
         before, after = (json.loads(Path(getattr(files, key)).read_text()) for files in (first, second))
         assert after == before
+
+
+GARBAGE = (None, True, 0, -1, 1.5, "", "x", "1 +", [], {}, [None], {"a": None}, 10**400, "9" * 5000, "é")
+
+
+def places(value: Any, found: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the way to every value of a JSON document."""
+    yield found
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*found, key))
+
+
+def replaced(value: Any, place: tuple[Any, ...], new: Any) -> Any:
+    if not place:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[place[0]] = replaced(value[place[0]], place[1:], new)
+    return copy
+
+
+@pytest.mark.parametrize("key", ["signature", "input_cases"])
+def test_garbage_anywhere_is_read_or_refused_with_the_file_it_is_in(
+    declared_everything: Kernel, tmp_path: Path, key: str
+) -> None:
+    files = written(declared_everything, tmp_path / "results")
+    path = Path(getattr(files, key))
+    content = json.loads(path.read_text())
+    content = {**content, "instances": []} if key == "signature" else content
+    refused = [
+        str(error)
+        for number, place in enumerate(places(content))
+        # Each place gets a third of it, its neighbours the rest.
+        for garbage in GARBAGE[number % 3 :: 3]
+        if (error := refusal(files, path, replaced(content, place, garbage))) is not None
+    ]
+    assert len(refused) > 150
+    assert [text for text in refused if ".json" not in text and "reference.py" not in text] == []
+
+
+def refusal(files: KernelFiles, path: Path, content: Any) -> DeclarationError | None:
+    path.write_text(json.dumps(content))
+    try:
+        kernel_of(files)
+    except DeclarationError as error:
+        return error
+    return None

@@ -19,7 +19,7 @@ _MODELS_OF_FILES = ("replay:", "files:")
 
 @dataclass(frozen=True)
 class Config:
-    """Paths are absolute; `files` by the keys of FILE_KEYS, `options` by field of Settings."""
+    """`files` by the keys of FILE_KEYS, as seen from here; `options` by field of Settings, paths absolute."""
 
     files: Mapping[str, str] = field(default_factory=dict)
     options: ConfigFile = field(default_factory=ConfigFile)
@@ -37,7 +37,7 @@ def read_config(named: str, fields: Collection[str]) -> Config:
     options: dict[str, str] = {}
     for key, one in content.mapping().items():
         if key in FILE_KEYS:
-            files[key] = _path(one.text("a file's name"), path.parent)
+            files[key] = _path(one.text("a file's name"), Path(named).parent)
         elif key in known:
             if (text := _option_text(one, known[key], path.parent)) is not None:
                 options[known[key].field] = text
@@ -71,6 +71,6 @@ def _option_text(one: Field, option: Option, folder: Path) -> str | None:
 
 
 def _path(text: str, folder: Path) -> str:
-    """Return it absolute; `FILE.py::NAME` keeps its name."""
+    """Return it as seen from where `folder` is; `FILE.py::NAME` keeps its name."""
     file, separator, name = text.partition("::")
     return os.path.normpath(folder / file) + separator + name

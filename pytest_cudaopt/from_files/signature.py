@@ -132,10 +132,9 @@ def _refuse_accept(one: Field | None) -> None:
 def _types(one: Field | None) -> Types:
     if one is None or one.value == {}:
         return ()
+    listed = {name: [_dtype(item) for item in several.items()] for name, several in one.mapping().items()}
     with one.blamed():
-        return instances.declared_types(
-            {name: [_dtype(item) for item in listed.items()] for name, listed in one.mapping().items()}
-        )
+        return instances.declared_types(listed)
 
 
 def _dtype(one: Field) -> DType:
@@ -193,8 +192,9 @@ def _tolerance(one: Field) -> Tolerance:
 
 
 def _launch(one: Field) -> LaunchRule:
+    text = one.text()
     with one.blamed():
-        return LaunchRule.parse(one.text())
+        return LaunchRule.parse(text)
 
 
 def _defines(one: Field) -> macros.Macros:
@@ -227,8 +227,9 @@ def _folders(one: Field, folder: Path) -> tuple[Path, ...]:
 
 def _waiver(one: Field) -> Waiver:
     given = one.members(("kind", "at", "reason"), ())
+    kind, at, reason = (given[key].text() for key in ("kind", "at", "reason"))
     with one.blamed():
-        return waivers.waive(given["kind"].text(), at=given["at"].text(), reason=given["reason"].text())
+        return waivers.waive(kind, at=at, reason=reason)
 
 
 def _work(one: Field) -> amounts.Work:
