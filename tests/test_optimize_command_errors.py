@@ -49,7 +49,7 @@ BROKEN = {
         "sig.json", '"tolerance"', '"tolerances"', "sig.json: tolerances", "'tolerances'", "'tolerance'?"
     ),
     "no parameters": broken(
-        "sig.json", '"parameters"', '"entry": "softmax", "types"', "sig.json", "kernel, desc"
+        "sig.json", '"parameters"', '"entry": "softmax", "types"', "sig.json", "kernel, entry"
     ),
     "a kernel's name": broken("sig.json", '"softmax"', '"soft max"', "sig.json: kernel", '"soft max"'),
     "no list": broken("sig.json", WHOLE, '{"kernel": "k", "parameters": {}}', "sig.json: parameters", "{}"),
@@ -247,8 +247,8 @@ def pattern(text: str) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('"max_iterations": 3', '"max_iterations": "many"', "max_iterations in example.json"),
-        ('"max_iterations": 3', '"max_iterations": 0', "max_iterations in example.json"),
+        ('"max_iterations": 2', '"max_iterations": "many"', "max_iterations in example.json"),
+        ('"max_iterations": 2', '"max_iterations": 0', "max_iterations in example.json"),
         ('"sim"', '"gpu"', "device in example.json"),
         ('"offline"', '"replay:"', "model in example.json"),
         ('"offline"', '"replay:none.jsonl"', "--optimize-model replay:*none.jsonl"),

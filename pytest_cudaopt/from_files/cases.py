@@ -7,7 +7,7 @@ from pytest_cudaopt.dtypes import BY_NAME
 from pytest_cudaopt.from_files.fields import Field
 
 ROOT = "cases"
-_OPTIONAL = ("id", "label", "sizes", "types", "absent", "measure", "weight", "seed")
+OPTIONAL = ("id", "label", "sizes", "types", "absent", "measure", "weight", "seed")
 
 
 def read_cases(content: Field) -> tuple[Case, ...]:
@@ -23,7 +23,7 @@ def read_cases(content: Field) -> tuple[Case, ...]:
 
 
 def _case(one: Field) -> Case:
-    given = one.members((), _OPTIONAL)
+    given = one.members((), OPTIONAL)
     sizes = given["sizes"].mapping() if "sizes" in given else {}
     types = given["types"].mapping() if "types" in given else {}
     # A run names a case that has no label by its sizes, as it would be named again.

@@ -37,13 +37,13 @@ def parameters(listed: Field, types: Collection[str]) -> tuple[Parameter, ...]:
 
 
 def _parameters(one: Field, types: Collection[str]) -> list[Parameter]:
-    role = _role(one, (*_FORMS, STRUCT))
+    role = _role(one, (*FORMS, STRUCT))
     if role != STRUCT:
-        return [Parameter.named(*_named(one, types, _FORMS))]
+        return [Parameter.named(*_named(one, types, FORMS))]
     given = one.members(("name", "role", "type", "members"), ())
     members: dict[str, Marker] = {}
     for item in given["members"].items("a list of parameters"):
-        name, marker = _named(item, types, {role: form for role, form in _FORMS.items() if role != CONSTANT})
+        name, marker = _named(item, types, {role: form for role, form in FORMS.items() if role != CONSTANT})
         if name in members:
             raise item.wrong("a name that no other member has", "Rename it", got=f"'{name}' a second time")
         members[name] = marker
@@ -126,7 +126,7 @@ def _unwritten(one: Field) -> str:
 
 
 _END = Field.number_or_text
-_SOURCES: dict[str, tuple[Callable[..., ValueSource], dict[str, _Read], tuple[str, ...]]] = {
+SOURCES: dict[str, tuple[Callable[..., ValueSource], dict[str, _Read], tuple[str, ...]]] = {
     "uniform": (values.uniform, {"low": _END, "high": _END}, ()),
     "normal": (values.normal, {"mean": _END, "deviation": _END}, ()),
     "integers": (values.integers, {"low": _amount, "high": _amount}, ("low", "high")),
@@ -159,7 +159,7 @@ def source(one: Field) -> ValueSource:
             _IN_A_MODULE,
             got=f"a Python function, {name}, which JSON cannot hold",
         )
-    make, arguments, required = _SOURCES[kind.one_of(_SOURCES)]
+    make, arguments, required = SOURCES[kind.one_of(SOURCES)]
     optional = ("generator", *(name for name in arguments if name not in required))
     given = one.members(required, optional)
     read = {name: reader(given[name]) for name, reader in arguments.items() if name in given}
@@ -168,7 +168,7 @@ def source(one: Field) -> ValueSource:
 
 
 def _listed() -> str:
-    return ", ".join(_SOURCES)
+    return ", ".join(SOURCES)
 
 
 _LAYOUT: dict[str, _Read] = {"strides": _amounts, "optional": Field.flag, "oracle": Field.text}
@@ -179,7 +179,7 @@ _JUDGED: dict[str, _Read] = {
     "ulp": Field.number,
     "unwritten": _unwritten,
 }
-_FORMS: dict[str, _Form] = {
+FORMS: dict[str, _Form] = {
     Role.IN.value: _Form(markers.In, {"values": source, **_LAYOUT}),
     Role.OUT.value: _Form(markers.Out, {**_JUDGED, **_LAYOUT}),
     Role.INOUT.value: _Form(markers.InOut, {"values": source, **_JUDGED, **_LAYOUT}),

@@ -25,7 +25,7 @@ from pytest_cudaopt.waivers import Waiver
 
 # What a run adds for people who read it.
 _IGNORED = ("instances",)
-_OPTIONAL = (
+OPTIONAL = (
     "entry",
     "description",
     "types",
@@ -75,7 +75,7 @@ class Signature:
 
 def read_signature(content: Field, folder: Path) -> Signature:
     """Read a signature whose folders are relative to `folder`; raise DeclarationError at what is wrong."""
-    given = content.members(("kernel", "parameters"), (*_OPTIONAL, *_IGNORED))
+    given = content.members(("kernel", "parameters"), (*OPTIONAL, *_IGNORED))
     _refuse_accept(given.get("accept"))
     name = given["kernel"].name()
     types = _types(given.get("types"))
