@@ -14,6 +14,7 @@ from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.parameters import Marker
 from pytest_cudaopt.structs import StructMarker
 
+_TORCH = "pytest_cudaopt.torch_reference"
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -21,7 +22,7 @@ def standalone(function: Callable[..., Any]) -> str | None:
     """Return a module's text that defines `function` again, without markers and `@kernel`.
 
     Helpers, constants and imports it uses come along, in their order. None for what is not defined by a `def`
-    at the top of a module.
+    at the top of a module, and for what wraps such a function, but for `torch_reference`.
     """
     plain = inspect.unwrap(function)
     if not inspect.isfunction(plain):
@@ -35,7 +36,20 @@ def standalone(function: Callable[..., Any]) -> str | None:
     body = _without_declaration(own, plain, lines)
     needed = _needed(module, own, body, lines)
     parts = [_segment(node, lines) for node in module.body if node in needed]
+    if plain is not function and not own.decorator_list:
+        if (wrapping := _wrapping(function, own.name)) is None:
+            return None
+        body = f"{body}\n\n\n{wrapping}"
+        parts = ["from pytest_cudaopt import torch_reference", *parts]
     return "\n\n\n".join(part for part in ("\n".join(_imports(parts)), *_rest(parts), body) if part) + "\n"
+
+
+def _wrapping(function: Callable[..., Any], name: str) -> str | None:
+    """Return the statement that wraps the function `name` as `function` is."""
+    if not inspect.isfunction(function) or function.__globals__["__name__"] != _TORCH:
+        return None
+    device = inspect.getclosurevars(function).nonlocals["device"]
+    return f"{name} = torch_reference({name}, device={device!r})"
 
 
 def _is(node: ast.stmt, function: Callable[..., Any]) -> bool:
