@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_cudaopt import index_values, markers, values
+from pytest_cudaopt import expressions, float_expressions, index_values, markers, values
 from pytest_cudaopt.dtypes import BY_NAME, DType
 from pytest_cudaopt.errors import did_you_mean
 from pytest_cudaopt.from_files.fields import Field
@@ -96,8 +96,6 @@ def _amounts(one: Field) -> tuple[str | int, ...]:
 
 
 def _amount(one: Field) -> str | int:
-    from pytest_cudaopt import expressions
-
     value = one.whole_or_text()
     with one.blamed():
         expressions.parse(value)
@@ -106,8 +104,6 @@ def _amount(one: Field) -> str | int:
 
 def bound(one: Field) -> str | float:
     """Return a tolerance as a number or a text over sizes."""
-    from pytest_cudaopt import float_expressions
-
     value = one.number_or_text()
     with one.blamed():
         float_expressions.parse(value)
