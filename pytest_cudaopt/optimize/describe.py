@@ -91,6 +91,11 @@ def _parameter(parameter: Parameter) -> Json:
     }
 
 
+def input_cases(kernel: Kernel) -> Json:
+    """Describe the declared cases so that they can be read back."""
+    return written.input_cases(kernel)
+
+
 def reference_module(kernel: Kernel) -> str:
     """Return the text of a file that is the reference: a kernel's source, or a Python module."""
     if isinstance(kernel.reference, ReferenceSource):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt.durable import append_line, sync_folder, write_atomically
 from pytest_cudaopt.errors import EnvironmentFault
-from pytest_cudaopt.from_files import written
 from pytest_cudaopt.optimize import describe
 from pytest_cudaopt.reference_source import ReferenceSource
 
@@ -75,10 +74,10 @@ class RunFolder:
         """Write what the run was given; `best.cu` starts as the kernel as it is."""
         self.write_json("config.json", config)
         self.write_json("signature.json", describe.signature(kernel))
-        self.write_json("input_cases.json", written.input_cases(kernel))
+        self.write_json("input_cases.json", describe.input_cases(kernel))
         suffix = "cu" if isinstance(kernel.reference, ReferenceSource) else "py"
         self.write(f"reference.{suffix}", describe.reference_module(kernel))
-        self.write(written.SOURCE, start.source)
+        self.write("initial.cu", start.source)
         self.write_best(start)
 
     def write_proposal(self, number: int, proposal: Proposal) -> None:
