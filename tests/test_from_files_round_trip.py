@@ -135,6 +135,14 @@ def test_what_is_written_of_what_was_read_is_the_same(declared_everything: Kerne
         assert after == before
 
 
+def test_nothing_that_a_declaration_says_is_forgotten() -> None:
+    """A new field of Kernel is to be written to signature.json and read from it."""
+    from_elsewhere = {"source", "location", "reference", "reference_sizes", "pytestmark"}
+    elsewhere_tested = {"tolerance", "include", "waivers", "accept"}
+    known = {*SAME, *from_elsewhere, *elsewhere_tested} - {"case_ids"}
+    assert {field.name for field in dataclasses.fields(Kernel)} == known
+
+
 GARBAGE = (None, True, 0, -1, 1.5, "", "x", "1 +", [], {}, [None], {"a": None}, 10**400, "9" * 5000, "é")
 
 
