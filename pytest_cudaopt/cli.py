@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from pytest_cudaopt import doctor, rerun
+from pytest_cudaopt import doctor, optimize_command, rerun
 from pytest_cudaopt.achieved import Achieved, achieved_by_case
 from pytest_cudaopt.adopt import command as adoption
 from pytest_cudaopt.certificate import certificate_of
@@ -113,6 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     replay = commands.add_parser("replay", help="execute a recorded request again")
     replay.add_argument("request", metavar="REQUEST.json")
     replay.add_argument("--json", action="store_true", help="print the harness's answer as it is")
+    optimize_command.add_options(
+        commands.add_parser("optimize", help="look for a faster version of a kernel, declared or from files")
+    )
     commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
     add_options(check, (*_SHARED_OPTIONS, *_SOURCE_OPTIONS))
     add_options(doctor, (*_DOCTOR_OPTIONS, *_SOURCE_OPTIONS))
@@ -308,13 +311,42 @@ def _graph(given: argparse.Namespace) -> Exit:
     return Exit.YES
 
 
+def _optimize(given: argparse.Namespace) -> Exit:
+    # A reference may print: only what came of the run belongs to this command's output.
+    own = sys.stderr if given.json else sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        optimized = optimize_command.run(given, lambda line: _say(line, file=own))
+    if given.json:
+        if optimized.failure:
+            _say(optimized.failure, to_stderr=True)
+        if optimized.summary is not None:
+            _say(optimized.summary.rstrip())
+    else:
+        shown = _coloured(optimized.lines)
+        shown.rstrip()
+        _say(shown)
+    return _EXITS[optimized.ending]
+
+
 def _adopt(given: argparse.Namespace) -> Exit:
     adopted = adoption.run(given)
     _say(adopted.text)
     return Exit.YES if adopted.is_useful else Exit.NO
 
 
-_COMMANDS = {"doctor": _doctor, "check": _check, "replay": _replay, "graph": _graph, "adopt": _adopt}
+_COMMANDS = {
+    "doctor": _doctor,
+    "check": _check,
+    "optimize": _optimize,
+    "replay": _replay,
+    "graph": _graph,
+    "adopt": _adopt,
+}
+_EXITS = {
+    optimize_command.Ending.FINISHED: Exit.YES,
+    optimize_command.Ending.START_REJECTED: Exit.NO,
+    optimize_command.Ending.NOT_JUDGED: Exit.NOT_JUDGED,
+}
 
 
 def _accepted_lines(evaluation: Evaluation, done: Mapping[str, Achieved]) -> Text:
@@ -350,7 +382,9 @@ _STYLES = {Mood.GOOD: "green", Mood.WARNING: "yellow", Mood.BAD: "red", Mood.TIT
 _COLOURS = {State.FOUND: "green", State.ABSENT: "yellow", State.MISSING: "red"}
 
 
-def _say(what: str | Text, *, to_stderr: bool = False) -> None:
+def _say(what: str | Text, *, to_stderr: bool = False, file: IO[str] | None = None) -> None:
     """Write to the terminal; the only place this command does."""
     # Not wrapped, and no emoji for the `:100:` of `a.cu:100:5`: paths and JSON must survive being copied.
-    Console(stderr=to_stderr, highlight=False, emoji=False).print(what, markup=False, soft_wrap=True)
+    Console(file=file, stderr=to_stderr, highlight=False, emoji=False).print(
+        what, markup=False, soft_wrap=True
+    )

@@ -16,6 +16,8 @@ from pytest_cudaopt.errors import ExpressionError
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_]\w*)|(//|<=|>=|==|!=|[-+*/%()<>,]))")
 _MAX_DEPTH = 64
+# Python itself refuses to read more than some thousands.
+_MOST_DIGITS = 100
 
 
 def _cdiv(a: int, b: int) -> int:
@@ -222,6 +224,12 @@ class _Parser:
         if token is None:
             raise self._error("a number, a name or '('")
         if token.isdigit():
+            if len(token) > _MOST_DIGITS:
+                raise ExpressionError(
+                    f"expression '{self._text[:_MOST_DIGITS]}...'",
+                    expected=f"numbers of at most {_MOST_DIGITS} digits",
+                    got=f"one of {len(token)}",
+                )
             self._next += 1
             return _Number(int(token))
         if token == "(":  # noqa: S105 - a parenthesis, not a password

@@ -46,11 +46,17 @@ def load_kernel(target: str) -> Kernel:
 
 def kernels_in(path: Path) -> dict[str, Kernel]:
     """Import the module at `path` and return its kernels; raise DeclarationError if it cannot be imported."""
-    return {key: value for key, value in vars(_import(path)).items() if type(value) is Kernel}
+    return {key: value for key, value in vars(module_at(path)).items() if type(value) is Kernel}
 
 
-def _import(path: Path) -> ModuleType:
+def module_at(path: Path, alias: str | None = None) -> ModuleType:
+    """Import the file at `path`, by the name of `alias` unless it is in a package.
+
+    Raises DeclarationError if it cannot be imported.
+    """
     folder, name = _package_root(path)
+    if alias is not None and "." not in name:
+        name = alias
     sys.path.insert(0, str(folder))
     try:
         # What a module prints must not end up in the middle of this command's output.
@@ -58,8 +64,8 @@ def _import(path: Path) -> ModuleType:
             return _execute(path, name)
     except CudaoptError:
         raise
-    except Exception as error:
-        # A user's module may raise anything; the frames of the import system say nothing.
+    except (Exception, SystemExit) as error:
+        # A user's module may raise anything, or try to leave; the frames of the import system say nothing.
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         shown = "".join(traceback.format_list(frames)).rstrip()
         raise DeclarationError(

@@ -6,7 +6,7 @@ Reads no file and knows no pytest: whoever has the texts hands them to `resolve`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
@@ -44,7 +44,12 @@ class Option:
     @property
     def cli_flag(self) -> str:
         """The flag of the `cudaopt` command: the same suffix without the prefix pytest needs."""
-        return "--" + self.flag.removeprefix("--").removeprefix("cudaopt-")
+        return "--" + self.flag.removeprefix("--").removeprefix("cudaopt-").removeprefix("optimize-")
+
+    @property
+    def config_key(self) -> str:
+        """The key in the file of `cudaopt optimize --config`."""
+        return self.cli_flag.removeprefix("--").replace("-", "_")
 
     @property
     def is_switch(self) -> bool:
@@ -105,14 +110,26 @@ class Settings:
         return [o.flag if o.is_switch else f"{o.flag}={o.write(getattr(self, o.field))}" for o in differing]
 
 
+@dataclass(frozen=True)
+class ConfigFile:
+    """The values of a file of `--config` by field, and its name."""
+
+    name: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_CONFIG = ConfigFile()
+
+
 def resolve(
     command_line: Mapping[str, str | bool | None],
     environ: Mapping[str, str],
     ini: Mapping[str, str | bool | None],
     *,
+    config: ConfigFile = NO_CONFIG,
     flag_of: Callable[[Option], str] = attrgetter("flag"),
 ) -> Settings:
-    """Combine the sources: command line over environment over ini over default.
+    """Combine the sources: command line over environment over `config` over ini over default.
 
     `command_line` and `ini` are keyed by field and hold None for what was not given; `flag_of` names an
     option as the command line in question spells it. Raises SettingsError that names the source of the
@@ -123,6 +140,7 @@ def resolve(
         sources = (
             (f"{flag_of(option)} on the command line", command_line.get(option.field)),
             (f"{option.env} in the environment", environ.get(option.env)),
+            (f"{option.config_key} in {config.name}", config.values.get(option.field)),
             (f"{option.ini} in the ini file", ini.get(option.field)),
         )
         values[option.field] = _first_given(option, sources)

@@ -74,6 +74,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "torch_reference",
         "project",
         "ini_file",
+        "load",
     ),
     (
         "protocol",
@@ -151,7 +152,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "verdict_json",
         "strength_report",
     ),
-    ("optimize", "adopt"),
+    ("optimize", "adopt", "from_files"),
     (
         "plugin",
         "session",
@@ -160,7 +161,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "item_work",
         "sanitize_item",
         "contract_item",
-        "load",
         "cli",
         "doctor",
         "kernel_rows",
@@ -168,6 +168,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "rerun",
         "command_settings",
         "strength_command",
+        "optimize_command",
     ),
 )
 LAYER_OF = {module: number for number, modules in enumerate(LAYERS) for module in modules}

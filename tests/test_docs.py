@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import pytest_cudaopt
+
+# Made-up projects forget what they import, and half of this cannot be imported anew.
+import pytest_cudaopt.optimize.graph
+from conftest import Project
 from pytest_cudaopt import Kernel
+from pytest_cudaopt.from_files import cases, parameters, signature
+from pytest_cudaopt.from_files.config import FILE_KEYS
 from pytest_cudaopt.mutate.edits import MutantKind
+from pytest_cudaopt.optimize.proposal_form import fill
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (DOCS / "declaring.md").read_text(), re.DOTALL | re.MULTILINE)
@@ -37,3 +46,55 @@ def test_every_public_name_is_explained() -> None:
 def test_every_kind_of_mutant_is_explained() -> None:
     rows = re.findall(r"^\| ([a-z ]+) \|", (DOCS / "strength.md").read_text(), re.MULTILINE)
     assert rows == ["kind", *MutantKind]
+
+
+PAGE = (DOCS / "optimizing.md").read_text()
+FILES = DOCS.parent / "example_kernels" / "files"
+SHOWN_FILES = re.findall(
+    r"^`example_kernels/files/([\w.]+)`[^\n]*\n\n```\w+\n(.*?)^```$", PAGE, re.DOTALL | re.M
+)
+SHOWN = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def test_the_page_shows_the_files_of_the_example_as_they_are() -> None:
+    assert dict(SHOWN_FILES) == {file.name: file.read_text() for file in FILES.iterdir() if file.is_file()}
+
+
+def test_the_shown_answer_is_one_that_is_understood() -> None:
+    (answer,) = [text for kind, text in SHOWN if kind == "json" and text not in dict(SHOWN_FILES).values()]
+    filled = fill(answer)
+    assert "// @launch[cols <= 64] block=(32)" in filled.source
+    assert "// @tune BLOCK = 256, 128" in filled.source
+
+
+def test_the_shown_run_is_what_its_command_prints(project: Project) -> None:
+    shutil.copytree(FILES, project.path / "example_kernels" / "files")
+    (shown,) = [text for kind, text in SHOWN if kind == "text"]
+    command, *expected = shown.splitlines()
+    result = project.cudaopt(*command.removeprefix("$ cudaopt ").split())
+    assert result.ret == 0
+    assert [masked(line) for line in result.stdout.lines] == [masked(line) for line in expected]
+
+
+def masked(line: str) -> str:
+    """Without what another compiler version may change."""
+    return re.sub(r"\d+\.\d+", "#", line)
+
+
+def test_every_kind_of_block_on_the_page_is_tested() -> None:
+    assert sorted(kind for kind, _ in SHOWN) == ["cuda", "json", "json", "json", "json", "python", "text"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("kernel", "parameters", *signature.OPTIONAL),
+        cases.OPTIONAL,
+        FILE_KEYS,
+        (*parameters.FORMS, *parameters.SOURCES),
+        [keyword for form in parameters.FORMS.values() for keyword in form.keywords],
+    ],
+    ids=["signature", "cases", "config", "roles and generators", "of parameters"],
+)
+def test_every_key_of_the_files_is_explained(names: Iterable[str]) -> None:
+    assert [name for name in names if f"`{name}`" not in PAGE] == []

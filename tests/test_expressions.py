@@ -163,3 +163,9 @@ def test_the_outermost_operation_is_told_with_operands_that_parse_again(text, op
 @pytest.mark.parametrize("text", ["7", "n"])
 def test_a_number_or_name_is_no_operation(text):
     assert parse(text).operation is None
+
+
+def test_a_number_that_python_would_not_read_is_refused() -> None:
+    assert parse("9" * 100).evaluate({}) == int("9" * 100)
+    with pytest.raises(ExpressionError, match="at most 100 digits, got one of 5000"):
+        parse("9" * 5000)

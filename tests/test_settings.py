@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from pytest_cudaopt.errors import SettingsError
-from pytest_cudaopt.settings import OPTIONS, Settings, resolve
+from pytest_cudaopt.settings import OPTIONS, ConfigFile, Settings, resolve
 
 BY_FIELD = {option.field: option for option in OPTIONS}
 
@@ -46,7 +46,7 @@ def test_pytest_options_cannot_collide_with_other_plugins():
             "--optimize-max-iterations",
             "optimize_max_iterations",
             "CUDAOPT_OPTIMIZE_MAX_ITERATIONS",
-            "--optimize-max-iterations",
+            "--max-iterations",
         ),
         ("timeout_s", "--cudaopt-timeout", "cudaopt_timeout", "CUDAOPT_TIMEOUT", "--timeout"),
     ],
@@ -253,3 +253,22 @@ def test_a_sanitized_kernel_is_reproduced_with_what_its_cases_depend_on():
         "--cudaopt-sanitize-elements=9",
     ]
     assert settings.differing_flags() == []
+
+
+def test_no_two_options_share_a_flag_of_the_command():
+    assert len({option.cli_flag for option in OPTIONS}) == len(OPTIONS)
+
+
+def test_a_config_file_wins_over_the_ini_file_alone():
+    config = ConfigFile("example.json", {"max_iterations": "2", "seed": "2", "samples": "2"})
+    environ = {BY_FIELD["seed"].env: "3", BY_FIELD["samples"].env: "3"}
+    ini = dict.fromkeys(("max_iterations", "seed", "samples", "warmup"), "5")
+    settings = resolve({"samples": "4"}, environ, ini, config=config)
+    found = (settings.samples, settings.seed, settings.max_iterations, settings.warmup)
+    assert found == (4, 3, 2, 5)
+
+
+def test_a_wrong_value_in_a_config_file_is_named_by_its_key():
+    config = ConfigFile("example.json", {"max_iterations": "many"})
+    with pytest.raises(SettingsError, match=r"max_iterations in example\.json: expected a whole number"):
+        resolve({}, {}, {}, config=config)

@@ -17,6 +17,7 @@ from pytest_cudaopt import __version__
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.float_expressions import FloatExpression
+from pytest_cudaopt.from_files import reference_text, written
 from pytest_cudaopt.optimize import comparing
 from pytest_cudaopt.reference_source import ReferenceSource
 
@@ -73,51 +74,41 @@ def configuration(kernel: Kernel, device: Device, options: OptimizeOptions) -> J
 
 
 def signature(kernel: Kernel) -> Json:
-    """Describe the kernel's instances with their parameters, its sizes, tolerance and work."""
-    return {
-        "kernel": kernel.name,
-        "entry": kernel.entry,
-        "description": kernel.doc,
-        "types": plain(dict(kernel.types)),
-        "instances": [
-            {"entry": one.entry, "parameters": [_parameter(parameter) for parameter in one.parameters]}
-            for one in kernel.instances
-        ],
-        "sizes": list(kernel.sizes),
-        "derived": plain(dict(kernel.derived)),
-        "tolerance": {"rtol": plain(kernel.tolerance.rtol), "atol": plain(kernel.tolerance.atol)},
-        "accept": plain(kernel.accept),
-        "work": plain(kernel.work),
-    }
+    """Describe the kernel so that it can be read back, and its instances for who reads it."""
+    instances = [
+        {"entry": one.entry, "parameters": [_parameter(parameter) for parameter in one.parameters]}
+        for one in kernel.instances
+    ]
+    return {**written.signature(kernel), "instances": instances}
 
 
 def _parameter(parameter: Parameter) -> Json:
+    source = parameter.values
     return {
         **plain(parameter),
-        "values": _values(parameter),
+        "values": None if source is None else written.generator(source),
         "cuda_types": list(parameter.cuda_types),
     }
 
 
-def _values(parameter: Parameter) -> Json:
-    source = parameter.values
-    return None if source is None else {"generator": type(source).__name__.lower(), **plain(source)}
-
-
 def input_cases(kernel: Kernel) -> Json:
-    """Describe the declared cases under their ids."""
-    return [
-        {
-            "id": case_id,
-            "sizes": case.by_name,
-            "types": dict(case.types),
-            "absent": list(case.absent),
-            "measure": case.measure,
-            "weight": case.weight,
-            "seed": case.seed,
-        }
-        for case_id, case in zip(kernel.case_ids, kernel.cases, strict=True)
-    ]
+    """Describe the declared cases so that they can be read back."""
+    return written.input_cases(kernel)
+
+
+def reference_module(kernel: Kernel) -> str:
+    """Return the text of a file that is the reference: a kernel's source, or a Python module."""
+    if isinstance(kernel.reference, ReferenceSource):
+        return reference_source(kernel)
+    try:
+        text = reference_text.standalone(kernel.reference)
+    except (OSError, TypeError, ValueError, SyntaxError):
+        text = None
+    return (
+        f"# What it needs from around it is missing here.\n{reference_source(kernel)}"
+        if text is None
+        else text
+    )
 
 
 def reference_source(kernel: Kernel) -> str:

@@ -76,7 +76,7 @@ class RunFolder:
         self.write_json("signature.json", describe.signature(kernel))
         self.write_json("input_cases.json", describe.input_cases(kernel))
         suffix = "cu" if isinstance(kernel.reference, ReferenceSource) else "py"
-        self.write(f"reference.{suffix}", describe.reference_source(kernel))
+        self.write(f"reference.{suffix}", describe.reference_module(kernel))
         self.write("initial.cu", start.source)
         self.write_best(start)
 
