@@ -24,7 +24,7 @@ def text(kernel: Kernel, attempt: Attempt, incumbent: Attempt) -> str:
     lines = [f"Attempt {attempt.number}: {attempt.verdict.decision.value}: {attempt.verdict.reason}"]
     if not attempt.evaluation.accepted:
         lines += _failure(kernel, attempt)
-    lines += _latencies(attempt.evaluation, incumbent)
+    lines += _latencies(attempt, incumbent)
     lines += _resources(attempt.evaluation)
     whole = "\n".join(lines)
     return whole if len(whole) <= _MOST_CHARACTERS else f"{whole[:_MOST_CHARACTERS]}\n(cut)"
@@ -48,10 +48,12 @@ def _cells(outcome: CaseOutcome) -> int:
     return cells
 
 
-def _latencies(evaluation: Evaluation, incumbent: Attempt) -> list[str]:
-    pairs = comparing.case_ns(evaluation, incumbent.evaluation)
+def _latencies(attempt: Attempt, incumbent: Attempt) -> list[str]:
+    # Beside itself the best would only say 1.000x.
+    is_itself = attempt.number == incumbent.number
+    pairs = {} if is_itself else comparing.case_ns(attempt.evaluation, incumbent.evaluation)
     lines = []
-    for case_id, latency in evaluation.latencies.items():
+    for case_id, latency in attempt.evaluation.latencies.items():
         line = f"  {case_id}: {format_latency(latency)}"
         if case_id in pairs:
             own_ns, other_ns = pairs[case_id]

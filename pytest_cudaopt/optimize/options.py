@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.evaluation import SANITIZE_ELEMENTS
+from pytest_cudaopt.optimize import going_on
 from pytest_cudaopt.optimize.limits import Limits, next_time
 from pytest_cudaopt.optimize.search import Search
 
@@ -20,7 +21,8 @@ class OptimizeOptions:
     """One run's options. `max_iterations` counts proposals, not the start.
 
     `search` and `bounds` say how wide a run looks and when it has had enough; None stands for the iterations
-    alone. `record` is a file that gets every proposal of a model.
+    alone. `record` is a file that gets every proposal of a model, `going_on_from` the folder of a run that is
+    to go on.
     `allow_slower` is how much slower a measured case may get: 0.02 is 2 %. `timeout_s` bounds a request.
     `warmup`, `samples` and `relative_error` say how a case is measured, as in a Plan. Cases of at most
     `sanitize_elements` are sanitized, none if it is 0.
@@ -40,6 +42,7 @@ class OptimizeOptions:
     search: Search = field(default_factory=Search)
     bounds: Limits | None = None
     record: Path | None = None
+    going_on_from: Path | None = None
 
     @property
     def limits(self) -> Limits:
@@ -71,4 +74,7 @@ def options_of(settings: Settings, root: Path) -> OptimizeOptions:
             settings.floor_share or None,
         ),
         record=root / settings.record if settings.record else None,
+        going_on_from=going_on.find(settings.going_on_from, root, root / settings.results)
+        if settings.going_on_from
+        else None,
     )
