@@ -38,7 +38,7 @@ class KeptModel:
         if raw is None:
             self._keep_request(name, digest, whole)
             raw = self.model.fetch(request)
-            self.folder.write(f"{name}-answer.txt", raw)
+            self.folder.write_answer(f"{name}-answer.txt", raw)
         self._kept_items = len(request.items)
         return self.model.read(raw)
 
@@ -56,12 +56,13 @@ class KeptModel:
 
     def _keep_request(self, name: str, digest: str, whole: dict[str, Any]) -> None:
         if not (self.folder.path / "model" / "brief.md").exists():
-            self.folder.write("model/instructions.md", whole["instructions"])
-            self.folder.write("model/brief.md", str(whole["items"][0].get("text", "")))
+            self.folder.write("model/instructions.md", whole["instructions"], synced=False)
+            self.folder.write("model/brief.md", str(whole["items"][0].get("text", "")), synced=False)
         new = whole["items"][self._kept_items :]
         tools = [tool["name"] for tool in whole["tools"]]
         asked = {"digest": digest, "model": self.model.name, "form": whole["form"]["name"]}
-        self.folder.write_json(f"{name}-request.json", {**asked, "tools": tools, "items": new})
+        described = {**asked, "tools": tools, "items": new}
+        self.folder.write_json(f"{name}-request.json", described, synced=False)
 
 
 def answers_of(model: str, folder: RunFolder) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_cudaopt.durable import append_line, sync_folder, write_atomically
+from pytest_cudaopt.durable import append_line, sync_all, sync_folder, write_atomically
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.optimize import describe
 from pytest_cudaopt.reference_source import ReferenceSource
@@ -86,35 +86,36 @@ class RunFolder:
         folder = self.attempt_folder(number)
         with _writing(folder):
             folder.mkdir()
-            sync_folder(self.path)
         self._write_candidate(number, proposal, start)
 
     def write_tuning(
         self, number: int, proposal: Proposal, trials: Sequence[Trial], start: Candidate
     ) -> None:
         """Write what was tried of an attempt's tunables; the candidate has become the fastest setting."""
-        self.write_json(f"{self.attempt_folder(number).name}/tuning.json", trials)
+        self.write_json(f"{self.attempt_folder(number).name}/tuning.json", trials, synced=False)
         self._write_candidate(number, proposal, start)
 
     def _write_candidate(self, number: int, proposal: Proposal, start: Candidate) -> None:
         name, candidate = self.attempt_folder(number).name, proposal.candidate
         if candidate is None:
-            self.write_json(f"{name}/candidate.json", {"why": proposal.why, "failure": proposal.failure})
+            failed = {"why": proposal.why, "failure": proposal.failure}
+            self.write_json(f"{name}/candidate.json", failed, synced=False)
             return
         standalone = candidate.standalone_source()
-        self.write(f"{name}/{CANDIDATE}", standalone)
+        self.write(f"{name}/{CANDIDATE}", standalone, synced=False)
         source = INITIAL if candidate.source == start.source else CANDIDATE
         if source == CANDIDATE and candidate.source != standalone:
             source = "source.cu"
-            self.write(f"{name}/{source}", candidate.source)
+            self.write(f"{name}/{source}", candidate.source, synced=False)
         described = {**describe.candidate(candidate), "source": source, "why": proposal.why}
-        self.write_json(f"{name}/candidate.json", described)
+        self.write_json(f"{name}/candidate.json", described, synced=False)
 
     def write_attempt(self, attempt: Attempt, best: int, elapsed_s: float = 0.0) -> None:
         """Write the judge's answer, then the attempt's line of the history, then the best kernel."""
         folder = self.attempt_folder(attempt.number)
-        self.write_json(f"{folder.name}/evaluation.json", describe.plain(attempt.evaluation))
+        self.write_json(f"{folder.name}/evaluation.json", attempt.evaluation, synced=False)
         with _writing(self.history):
+            sync_all([self.path, folder, *folder.iterdir()])
             append_line(self.history, _dump(describe.attempt(attempt, best, elapsed_s), indent=None))
         if attempt.number == best and best > 0:
             self.write_best(attempt.candidate)
@@ -155,14 +156,22 @@ class RunFolder:
     def write_best(self, candidate: Candidate) -> None:
         self.write(BEST, candidate.standalone_source())
 
-    def write_json(self, name: str, content: Any) -> None:
-        self.write(name, _dump(content, indent=2) + "\n")
+    def write_json(self, name: str, content: Any, *, synced: bool = True) -> None:
+        self.write(name, _dump(content, indent=2) + "\n", synced=synced)
 
-    def write(self, name: str, content: str | bytes) -> None:
+    def write(self, name: str, content: str | bytes, *, synced: bool = True) -> None:
+        """Write a file of the run; what is not `synced` survives a kill, but maybe no power failure."""
         path = self.path / name
         with _writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, content)
+            write_atomically(path, content, synced=synced)
+
+    def write_answer(self, name: str, content: str) -> None:
+        """Write what was paid for."""
+        path = self.path / name
+        self.write(name, content, synced=False)
+        with _writing(path):
+            sync_all([path, path.parent, path.parent.parent, self.path])
 
 
 def given(kernel: Kernel, start: Candidate) -> dict[str, str]:
