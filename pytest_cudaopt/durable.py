@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 
@@ -42,6 +44,14 @@ def append_line(path: Path, line: str) -> None:
         os.fsync(file.fileno())
     if created:
         sync_folder(path.parent)
+
+
+def sync_all(paths: Iterable[Path]) -> None:
+    """Wait until all these files and folders are on disk; at once, so that they share commits."""
+    many = list(paths)
+    with ThreadPoolExecutor(max_workers=max(1, len(many))) as pool:
+        # `list` raises what one of them raised.
+        list(pool.map(sync_folder, many))
 
 
 def sync_folder(folder: Path) -> None:

@@ -6,7 +6,10 @@ It decides nothing about a kernel: `pipeline.evaluate` and `optimize` do. Knows 
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
@@ -112,21 +115,41 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
         reason = "nothing to optimise for: no case(..., measure=True)"
         return Finished(replace(work.row, status="not measured"), not_judged=reason)
     # Loads langgraph, which only sessions that optimise should pay for.
+    from pytest_cudaopt.optimize import attempt_line
     from pytest_cudaopt.optimize.graph import optimize
     from pytest_cudaopt.optimize.model_choice import choose
     from pytest_cudaopt.optimize.options import options_of
 
     settings, device = session.settings, session.device()
     options = options_of(settings, session.root)
-    chosen = choose(settings.model, os.environ, session.root, effort=settings.effort)
+    goes_on = options.going_on_from is not None
+    chosen = choose(settings.model, os.environ, session.root, effort=settings.effort, goes_on=goes_on)
+    folders: list[Path] = []
+    item = f"  {work.kernel_id}[optimize]"
+
+    def began(folder: Path, earlier: int) -> None:
+        folders.append(folder)
+        if goes_on:
+            shown = report.shown_path(folder, session.root)
+            announce(f"{item} {shown} goes on with {earlier} attempts, the start among them")
 
     def progress(attempt: Attempt) -> None:
-        announce(f"  {work.kernel_id}[optimize] {_attempt_text(attempt, settings.max_iterations)}")
+        announce(attempt_line.text(item, attempt, settings.max_iterations))
 
     row = work.row.on(device)
     if chosen.note:
-        announce(f"  {work.kernel_id}[optimize] {chosen.note}")
-    summary = optimize(work.kernel, device, options, session.results, progress, model=chosen.model)
+        announce(f"{item} {chosen.note}")
+    try:
+        summary = optimize(
+            work.kernel, device, options, session.results, progress, model=chosen.model, began=began
+        )
+    except KeyboardInterrupt:
+        session.parting_lines += _go_on_lines(work, session, folders)
+        raise
+    except CudaoptError as error:
+        failure = report.describe_error(error, session.root)
+        details = (*failure.details, *_go_on_lines(work, session, folders))
+        return Finished.failed(row, replace(failure, details=details))
     if summary.best is None:
         return _rejected_start(work, row, summary, session)
     return Finished(_with_summary(row, summary, session))
@@ -151,6 +174,21 @@ def _rejected_start(work: Work, judged: Row, summary: RunSummary, session: Kerne
     return Finished.failed(row, replace(failure, details=explained))
 
 
+def _go_on_lines(work: Work, session: KernelSession, folders: Sequence[Path]) -> list[str]:
+    """Say where a run that was cut short is, and the command that goes on with it."""
+    lines = []
+    for folder in folders:
+        module, _, name = work.kernel_id.partition("::")
+        path = os.path.relpath(session.root / module)
+        named = folder.name if folder.parent == session.results else str(folder)
+        flags = [*session.settings.given_flags(without={"going_on_from"}), f"--optimize-from={named}"]
+        lines += [
+            f"  recorded  {report.shown_path(folder, session.root)}",
+            f"  go on     {shlex.join(['pytest', f'{path}::{name}[optimize]', *flags])}",
+        ]
+    return lines
+
+
 def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
     best = summary.best
     return replace(
@@ -163,6 +201,8 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
         gains=_gains(summary) if summary.improved else None,
         attempts=len(summary.attempts) - 1,
         rejected=summary.rejected or None,
+        tokens=summary.usage.total or None,
+        notes=summary.notes,
         folder=_folder(summary, session),
         note=summary.acceptance.message if summary.acceptance is not None else None,
     )
@@ -177,9 +217,3 @@ def _gains(summary: RunSummary) -> str | None:
 
 def _folder(summary: RunSummary, session: KernelSession) -> str:
     return report.shown_path(summary.folder, session.root)
-
-
-def _attempt_text(attempt: Attempt, most: int) -> str:
-    speedup = "" if attempt.speedup is None else f" {attempt.speedup:.2f}x"
-    decision = attempt.verdict.decision.replace("_", " ")
-    return f"attempt {attempt.number}/{most} {attempt.label}:{speedup} {decision}"

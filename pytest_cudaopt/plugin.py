@@ -121,6 +121,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     ]
     if properties and config.get_verbosity() > -2:
         _write_table(terminalreporter, properties, verbose=config.get_verbosity() > 0)
+    for line in KernelSession.of(config).parting_lines:
+        terminalreporter.write_line(line)
 
 
 def _write_table(

@@ -28,6 +28,8 @@ class KernelSession:
         self._explained: set[str] = set()
         # Kernel and case of checks that a kernel failed.
         self.failed_checks: set[tuple[str, str]] = set()
+        # What somebody who ended the session should know.
+        self.parting_lines: list[str] = []
         # Kernel and mistake of findings that an item has shown.
         self.shown_mistakes: set[tuple[str, object]] = set()
 

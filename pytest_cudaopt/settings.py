@@ -5,7 +5,7 @@ Reads no file and knows no pytest: whoever has the texts hands them to `resolve`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -71,6 +71,7 @@ class Settings:
     patience: int | None
     floor_share: float
     record: str
+    going_on_from: str
     accept: bool
     accept_modelled: bool
     seed: int
@@ -106,8 +107,12 @@ class Settings:
         fields = _REPRODUCING_RUN if optimizing else _REPRODUCING_LATENCY if timing else _REPRODUCING_CHECK
         fields |= _REPRODUCING_DRAWS if fuzzing else frozenset()
         fields |= _REPRODUCING_SANITIZED if sanitizing else frozenset()
-        differing = [o for o in OPTIONS if o.field in fields and getattr(self, o.field) != o.default]
-        return [o.flag if o.is_switch else f"{o.flag}={o.write(getattr(self, o.field))}" for o in differing]
+        return self.given_flags(without={o.field for o in OPTIONS} - fields)
+
+    def given_flags(self, *, without: Collection[str] = ()) -> list[str]:
+        """Return the flags of everything that is not the default, but for the fields in `without`."""
+        chosen = [o for o in OPTIONS if o.field not in without and getattr(self, o.field) != o.default]
+        return [o.flag if o.is_switch else f"{o.flag}={o.write(getattr(self, o.field))}" for o in chosen]
 
 
 @dataclass(frozen=True)
@@ -251,6 +256,14 @@ OPTIONS: tuple[Option, ...] = (
         "",
         "append every proposal of a language model to this file, for replay:FILE",
         metavar="FILE",
+    ),
+    Option(
+        "going_on_from",
+        "--optimize-from",
+        option_text.text,
+        "",
+        "go on with an earlier run of the kernel, such as run-007: after a kill, or with larger limits",
+        metavar="RUN",
     ),
     Option(
         "accept",

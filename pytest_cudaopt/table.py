@@ -59,7 +59,7 @@ class Row:
     are sentences about what makes it doubtful, `waived` about findings that are accepted, `rounding` about
     rounding errors, for whoever wants to see more. `touched_bytes` are
     those a launch reads or writes, where they were counted. `best` names the winner of a run if it is not the
-    start, `gains` lists its cases.
+    start, `gains` lists its cases, `tokens` is what a model took, `notes` are sentences about the run.
     """
 
     kernel: str
@@ -80,6 +80,8 @@ class Row:
     gains: str | None = None
     attempts: int | None = None
     rejected: int | None = None
+    tokens: int | None = None
+    notes: tuple[str, ...] = ()
     folder: str | None = None
     note: str | None = None
     device_note: str = ""
@@ -147,7 +149,7 @@ def _row(properties: Properties) -> Row:
         "mode": SamplingMode(found["mode"]) if "mode" in found else None,
         **{
             many: tuple(v for name, v in properties if name == many)
-            for many in ("doubts", "waived", "rounding")
+            for many in ("doubts", "waived", "rounding", "notes")
         },
     }
     return Row(**{**found, **read})
@@ -257,6 +259,7 @@ def _optimize_texts(row: Row) -> list[str]:
     texts: list[str] = []
     tried = f" in {row.attempts} attempts" if row.attempts is not None else ""
     tried += f", of which {row.rejected} not accepted" if row.rejected else ""
+    tried += f", {row.tokens} tokens" if row.tokens else ""
     if row.latency is not None and row.start_ns is not None:
         if row.best is None:
             texts.append(f"{format_latency(row.latency)}, nothing faster found{tried}")
@@ -265,4 +268,4 @@ def _optimize_texts(row: Row) -> list[str]:
             mean = " (geometric mean)" if row.gains else ""
             times = f"{format_duration(row.start_ns)} -> {format_latency(row.latency)}"
             texts.append(f"{times}, {speedup:.2f}x{mean} with {row.best}{tried}")
-    return [*texts, *(text for text in (row.gains, row.folder, row.note) if text is not None)]
+    return [*texts, *(text for text in (row.gains, *row.notes, row.folder, row.note) if text is not None)]

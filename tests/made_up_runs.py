@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from pytest_cudaopt import In, Out, case, f32, i32, kernel
+from pytest_cudaopt.answers import Limits
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.evaluation import (
@@ -30,6 +31,7 @@ extern "C" __global__ void twice(const float* x, float* y, int n) {
     if (i < n) y[i] = 2 * x[i];
 }
 """
+LIMITS = Limits("a made-up device", 132, 1024, 232448, 32, (1, 1, 1), (1, 1, 1), "sm_90")
 SMALL, LARGE = "n100", "n1000"
 
 # Latency in ns by chosen tunables and case id; None: the candidate is wrong there.
@@ -43,6 +45,7 @@ class MadeUpDevice:
     selector: str = "sim"
     description: str = "sim (made up)"
     scratch: Path = field(default_factory=lambda: Path(mkdtemp()))
+    limits: Limits = LIMITS
 
     def __post_init__(self) -> None:
         weakref.finalize(self, shutil.rmtree, self.scratch)

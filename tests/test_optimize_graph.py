@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from harness_client import NO_END_S
 from langsmith.run_helpers import get_tracing_context
 from made_up_runs import (
     LARGE,
@@ -33,13 +35,17 @@ from pytest_cudaopt.evaluation import (
     Latency,
     LatencyKind,
     Plan,
+    Stage,
     Status,
 )
+from pytest_cudaopt.optimize import closing
 from pytest_cudaopt.optimize.accept import AcceptOutcome
 from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal, Ready
 from pytest_cudaopt.optimize.graph import OptimizeOptions, mermaid, optimize
 from pytest_cudaopt.optimize.record import read_history
+from pytest_cudaopt.optimize.search import Search
 from pytest_cudaopt.optimize.summary import RunSummary, StopReason
+from pytest_cudaopt.properties import Property
 
 Run = Callable[..., RunSummary]
 
@@ -62,7 +68,7 @@ def run(tmp_path: Path) -> Run:
         return optimize(
             kernel or declare_twice(tmp_path),
             MadeUpDevice(),
-            OptimizeOptions(**options),
+            OptimizeOptions(**{"fuzz_examples": 0, **options}),
             tmp_path / "results",
             progress,
             judge=judge,
@@ -364,6 +370,86 @@ def test_any_proposer_can_take_the_tuners_place(run: Run) -> None:
     assert "// version 2" in summary.best_file.read_text()
 
 
+class Waiting:
+    """A dialogue that has its proposal only once another attempt was judged."""
+
+    def __init__(self, proposal: Proposal, judged: threading.Event) -> None:
+        self._ready = proposal
+        self._judged = judged
+        self.proposal: Proposal | None = None
+
+    def ask(self) -> None:
+        assert self._judged.wait(NO_END_S), "the other branch waits for this one"
+        self.proposal = self._ready
+
+    def use_tools(self) -> None:
+        raise AssertionError
+
+
+class OneWaitsForTheOther:
+    """Proposes two versions; the first has to wait until the second was judged."""
+
+    exhausted_reason = "two were enough"
+
+    def __init__(self) -> None:
+        self.judged = threading.Event()
+
+    def begin(self, run, parent: Attempt, number: int) -> Ready | Waiting | None:
+        if number > 2:
+            return None
+        source = run.start.source + f"// version {number}\n"
+        proposal = Proposal(dataclasses.replace(run.start, source=source), "another source")
+        return Waiting(proposal, self.judged) if number == 1 else Ready(proposal)
+
+
+def test_a_branch_is_judged_while_another_waits_for_its_model(run: Run) -> None:
+    proposer, order = OneWaitsForTheOther(), []
+
+    def judge(kernel, candidate, plan, device):
+        version = candidate.source.rpartition("version ")[2].strip()[:1]
+        order.append(version)
+        if version == "2":
+            proposer.judged.set()
+        return evaluation({SMALL: 20.0 - len(order), LARGE: 20.0 - len(order)})
+
+    summary = run(judge, proposer=proposer, search=Search(1, 2), max_iterations=2)
+    assert order[1:] == ["2", "1"]
+    assert [line["attempt"] for line in read_history(summary.folder / "history.jsonl")] == [0, 1, 2]
+    assert summary.best.number == 1
+
+
+def test_of_a_long_run_only_what_is_needed_stays_whole(run: Run) -> None:
+    rounds = iter(range(100))
+
+    def judge(kernel, candidate, plan, device):
+        ns = {0: 100.0, 2: 50.0}.get(next(rounds), 200.0)
+        return evaluation({SMALL: ns, LARGE: ns})
+
+    summary = run(judge, proposer=Endless(), max_iterations=6)
+    assert [one.number for one in summary.attempts if not one.is_brief] == [0, 2, 6]
+    assert summary.best.number == 2
+
+
+class Endless(TwoSources):
+    def begin(self, run, parent: Attempt, number: int) -> Ready | None:
+        source = run.start.source + f"// version {number}\n"
+        return Ready(Proposal(dataclasses.replace(run.start, source=source), "another source"))
+
+
+def test_a_picture_of_a_long_run_shows_the_start_the_best_and_the_latest(run: Run) -> None:
+    rounds = iter(range(200))
+
+    def judge(kernel, candidate, plan, device):
+        ns = {0: 100.0, 7: 50.0}.get(next(rounds), 200.0)
+        return evaluation({SMALL: ns, LARGE: ns})
+
+    drawn = closing.heatmap(run(judge, proposer=Endless(), max_iterations=99))
+    numbers = [int(row.label.split()[0]) for row in drawn.rows]
+    assert numbers == [0, 7, *range(42, 100)]
+    assert [row.label.split()[0] for row in drawn.rows if row.is_best] == ["7"]
+    assert "60 of 100 attempts" in drawn.title
+
+
 def test_a_long_run_does_not_hit_the_graphs_step_limit(run: Run, tmp_path: Path) -> None:
     values = ", ".join(str(value) for value in range(1, 31))
     kernel = declare_twice(tmp_path, SOURCE.replace("64, 128, 256, 512", values))
@@ -398,9 +484,12 @@ def test_every_launch_an_attempt_was_judged_by_is_kept_in_its_folder(run: Run) -
 
 def test_the_graph_is_drawn_with_every_step() -> None:
     text = mermaid()
-    for step in ("load", "reference", "evaluate", "decide", "plan", "propose", "tools", "gather", "finish"):
+    for step in ("load", "reference", "evaluate", "decide", "plan", "gather", "finish"):
         assert f"\t{step}({step}" in text
-    for edge in ("load --> reference", "evaluate --> decide", "decide -.-> finish", "gather --> evaluate"):
+    # What each branch of a round goes through by itself.
+    for step in ("propose", "tools", "evaluate"):
+        assert f"({step})" in text.partition("subgraph branch")[2]
+    for edge in ("load --> reference", "evaluate --> decide", "decide -.-> finish", "gather --> decide"):
         assert edge in text
 
 
@@ -415,3 +504,39 @@ def test_nothing_is_traced_because_other_programs_are(run: Run, monkeypatch: pyt
 
     run(judge)
     assert seen == [False]
+
+
+def test_only_an_attempt_that_would_be_kept_is_put_to_the_proof(run: Run) -> None:
+    judge = TableJudge(best_only_at_128)
+    summary = run(judge, fuzz_examples=3)
+
+    proofs = [(candidate, plan) for candidate, plan in judge.asked if Stage.FUZZ in plan.stages]
+    assert [plan.fuzz_examples for _, plan in proofs] == [30]
+    assert [plan.witness for _, plan in proofs] == [summary.start.candidate]
+    assert [candidate for candidate, _ in proofs] == [summary.best.candidate]
+
+
+def test_an_attempt_that_loses_a_property_is_not_kept_and_held_out_sizes_stay_secret(run: Run) -> None:
+    table = TableJudge(best_only_at_128)
+
+    def judge(kernel: Kernel, candidate: Candidate, plan: Plan, device: object) -> Evaluation:
+        evaluation = table(kernel, candidate, plan, device)
+        if Stage.FUZZ not in plan.stages:
+            return evaluation
+        lost = CaseOutcome(
+            case(n=12_345), "n12345", CaseStatus.LOST, note="wrong", lost=Property.LARGER_SIZES
+        )
+        return dataclasses.replace(
+            evaluation, status=Status.LOST_PROPERTY, reason="case n12345: wrong", outcomes=(lost,)
+        )
+
+    summary = run(judge, fuzz_examples=3)
+
+    assert not summary.improved
+    (refused,) = [one for one in summary.attempts if one.evaluation.status is Status.LOST_PROPERTY]
+    assert refused.verdict.reason == (
+        "lost property larger_sizes: the starting kernel is right far beyond the declared sizes, this one "
+        "is not (lost)"
+    )
+    told = (summary.folder / f"attempt-{refused.number:02d}" / "evaluation.json").read_text()
+    assert "12345" in told

@@ -45,7 +45,6 @@ def run(tmp_path: Path, sim: Device) -> Run:
         write_replay=replay.write_replay,
         progress=lambda attempt: None,
         diagram="",
-        evaluations=[judged],
         attempts=[Attempt(0, Proposal(start, "the start"), judged, Verdict(Decision.START, "as it is"))],
     )
 
@@ -109,4 +108,4 @@ def test_a_floor_nobody_knows_is_said_to_be_unknown(run: Run) -> None:
 
 def test_tools_keep_nothing(run: Run) -> None:
     use(run, "run_one_case", {**WRONG, "case_id": "n100"})
-    assert (len(run.attempts), len(run.evaluations), run.proposals) == (1, 1, [])
+    assert (len(run.attempts), run.pending) == (1, {})

@@ -18,7 +18,7 @@ from pytest_cudaopt.optimize.conversation import (
     Text,
     ToolResult,
 )
-from pytest_cudaopt.optimize.kept_model import KeptModel
+from pytest_cudaopt.optimize.kept_model import KeptModel, answers_of
 from pytest_cudaopt.optimize.record import RunFolder
 
 FORM = Form("answer", {"type": "object"})
@@ -49,12 +49,24 @@ def test_an_answer_that_was_paid_for_is_not_asked_for_again(tmp_path: Path) -> N
     assert again.requests == []
 
 
-def test_another_question_is_asked_anew(tmp_path: Path) -> None:
+def test_an_answer_counts_though_the_question_reads_otherwise_when_a_run_goes_on(tmp_path: Path) -> None:
     kept(tmp_path, ListModel(Reply("one"))).ask(FIRST)
-    other = Request("Be brief.", (Text("brief"), Text("another situation")), FORM)
-    again = ListModel(Reply("other"))
-    assert kept(tmp_path, again).ask(other).text == "other"
-    assert again.requests == [other]
+    other = Request("Be brief.", (Text("brief"), Text("measured again: 1.01 us")), FORM)
+    again = ListModel(Reply("one"))
+    assert kept(tmp_path, again).ask(other).text == "one"
+    assert again.requests == []
+    assert kept(tmp_path, ListModel(Reply("other")), attempt=4).ask(other).text == "other"
+
+
+def test_answers_are_counted_by_who_gave_them(tmp_path: Path) -> None:
+    model = kept(tmp_path, ListModel(Reply("one"), ModelFailure(FailureKind.TIMED_OUT, "late")))
+    assert not model.has_answer()
+    model.ask(FIRST)
+    with pytest.raises(ModelFailure):
+        model.ask(SECOND)
+    assert kept(tmp_path, ListModel()).has_answer()
+    assert answers_of("a list", RunFolder(tmp_path)) == 1
+    assert answers_of("another", RunFolder(tmp_path)) == 0
 
 
 def test_an_answer_is_on_disk_before_anything_reads_it(tmp_path: Path) -> None:

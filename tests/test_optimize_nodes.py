@@ -39,7 +39,7 @@ def test_only_a_gpu_bounds_candidates_by_time(
     optimize(
         declare_twice(tmp_path),
         device,
-        OptimizeOptions(timeout_s=120),
+        OptimizeOptions(timeout_s=120, fuzz_examples=0),
         tmp_path / "results",
         lambda attempt: None,
         judge=judge,

@@ -125,3 +125,14 @@ def test_what_is_told_of_an_attempt_has_a_bounded_length(declared: Kernel, tried
 def test_latencies_are_told_beside_the_bests(declared: Kernel, tried: list[Attempt]) -> None:
     told = attempt_feedback.text(declared, tried[1], tried[0])
     assert "0.500x of attempt 0 (the best so far)" in told
+
+
+def test_what_is_said_of_a_thousand_attempts_is_no_more_than_of_a_hundred(declared: Kernel) -> None:
+    reason = "y[3] is wrong, as it was before, " * 40
+    wrong = evaluation({}, status=Status.WRONG_RESULT, reason=reason)
+    start = attempt(declared, 0, Decision.START, evaluation({"n100": 100.0, "n1000": 1000.0}))
+    tried = [start, *(attempt(declared, n, Decision.NOT_ACCEPTED, wrong, reason) for n in range(1, 1001))]
+    hundred, thousand = (situation(declared, tried[:most], start) for most in (100, 1000))
+    # Numbers have a digit more.
+    assert len(hundred) <= len(thousand) <= len(hundred) + 40
+    assert len(thousand) < 12_000

@@ -66,7 +66,7 @@ def write_two_attempts(tmp_path: Path) -> RunFolder:
     folder.write_start(kernel, start, {"kernel": "twice"})
     for number, (block, decision) in enumerate([(64, Decision.START), (256, Decision.NEW_BEST)]):
         proposal = Proposal(start.with_tunables({"BLOCK": block}), "to see")
-        folder.write_proposal(number, proposal)
+        folder.write_proposal(number, proposal, start)
         verdict = Verdict(decision, "good")
         folder.write_attempt(
             Attempt(number, proposal, evaluation({"n1000": 100.0 / (number + 1)}), verdict, number + 1.0),
@@ -140,7 +140,8 @@ KILLED_RUN = """
 
     here = Path({here!r})
     optimize(
-        declare_twice(here), MadeUpDevice(), OptimizeOptions(), here / "results", lambda attempt: None,
+        declare_twice(here), MadeUpDevice(), OptimizeOptions(fuzz_examples=0), here / "results",
+        lambda attempt: None,
         judge=killed_in_the_third, write_replay=lambda *launch: None,
     )
 """

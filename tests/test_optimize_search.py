@@ -16,7 +16,8 @@ def attempts(*latencies_ns: float | None) -> list[Attempt]:
     for number, ns in enumerate(latencies_ns):
         judged = evaluation({}, status=Status.WRONG_RESULT) if ns is None else evaluation({"n1": ns})
         decision = Decision.NOT_ACCEPTED if ns is None else Decision.NOT_FASTER
-        made.append(Attempt(number, Proposal(None, ""), judged, Verdict(decision, "")))
+        speedup = None if ns is None else 100 / ns
+        made.append(Attempt(number, Proposal(None, ""), judged, Verdict(decision, ""), speedup))
     return made
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_cudaopt.candidate import Candidate
-from pytest_cudaopt.evaluation import Evaluation
+from pytest_cudaopt.evaluation import CaseOutcome, Evaluation, Latency, Sampling
 from pytest_cudaopt.optimize.conversation import Usage
 
 if TYPE_CHECKING:
@@ -54,10 +54,20 @@ class Proposal:
 
 
 @dataclass(frozen=True)
+class Known:
+    """What stays in memory of a candidate that lies in the run's folder."""
+
+    digest: str
+    tunables: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class Attempt:
     """A judged proposal. Attempt 0 is the starting kernel.
 
     `speedup` is the start's geometric mean of latency over this one's; None if it was not measured.
+    A long run remembers old attempts in brief: without source, evidence and samples, with `known` in place of
+    the candidate.
     """
 
     number: int
@@ -65,24 +75,72 @@ class Attempt:
     evaluation: Evaluation
     verdict: Verdict
     speedup: float | None = None
+    known: Known | None = None
 
     @property
     def candidate(self) -> Candidate:
-        """The candidate of an attempt that has one."""
+        """The candidate of a whole attempt that has one."""
         assert self.proposal.candidate is not None  # noqa: S101 - callers look at `has_candidate` first
         return self.proposal.candidate
 
     @property
     def has_candidate(self) -> bool:
-        return self.proposal.candidate is not None
+        return self.known is not None or self.proposal.candidate is not None
+
+    @property
+    def is_brief(self) -> bool:
+        return self.known is not None
+
+    @property
+    def tunables(self) -> dict[str, int]:
+        """The tunables it was judged with; none without a candidate."""
+        if self.known is not None:
+            return dict(self.known.tunables)
+        return {} if self.proposal.candidate is None else self.proposal.candidate.chosen
+
+    @property
+    def digest(self) -> str:
+        if self.known is not None:
+            return self.known.digest
+        return "" if self.proposal.candidate is None else self.proposal.candidate.digest
 
     @property
     def label(self) -> str:
         """The tunables, or "start", as a table shows them."""
         if not self.has_candidate:
             return "no proposal"
-        tunables = " ".join(f"{name}={value}" for name, value in self.candidate.tunables)
-        return tunables or ("start" if self.number == 0 else self.candidate.digest[:8])
+        tunables = " ".join(f"{name}={value}" for name, value in self.tunables.items())
+        return tunables or ("start" if self.number == 0 else self.digest[:8])
+
+    def brief(self) -> Attempt:
+        """Return what a run has to remember of it; the rest is in its folder."""
+        known = Known(self.digest, tuple(self.tunables.items())) if self.has_candidate else None
+        proposal = Proposal(None, self.proposal.why, self.proposal.failure, usage=self.proposal.usage)
+        return replace(self, proposal=proposal, evaluation=_brief_evaluation(self.evaluation), known=known)
+
+
+def brief_latency(latency: Latency) -> Latency:
+    """Return the medians alone."""
+    return Latency(
+        latency.kind,
+        latency.median_ns,
+        mode=latency.mode,
+        cold=_median_of(latency.cold),
+        batch=_median_of(latency.batch),
+    )
+
+
+def _median_of(sampling: Sampling | None) -> Sampling | None:
+    return None if sampling is None else Sampling(sampling.median_ns, ())
+
+
+def _brief_evaluation(whole: Evaluation) -> Evaluation:
+    timed = tuple(
+        CaseOutcome(one.case, one.case_id, one.status, latency=brief_latency(one.latency))
+        for one in whole.outcomes
+        if one.latency is not None
+    )
+    return Evaluation(whole.kernel, whole.candidate, whole.device, whole.status, outcomes=timed)
 
 
 class Dialogue(Protocol):
@@ -119,7 +177,10 @@ class Proposer(Protocol):
     """Where candidates come from: the offline tuner, or a language model."""
 
     def begin(self, run: Run, parent: Attempt, number: int) -> Dialogue | None:
-        """Return what leads to attempt `number`, a variation of `parent`; None if nothing is left to try."""
+        """Return what leads to attempt `number`, a variation of the whole attempt `parent`.
+
+        None if nothing is left to try.
+        """
         ...
 
     @property

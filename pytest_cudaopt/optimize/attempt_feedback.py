@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_cudaopt import report
 from pytest_cudaopt.evaluation import CaseStatus, LatencyKind
 from pytest_cudaopt.latency_text import format_latency
-from pytest_cudaopt.optimize import comparing
+from pytest_cudaopt.optimize import comparing, held_out
 
 if TYPE_CHECKING:
     from pytest_cudaopt.declared import Kernel
@@ -24,19 +24,19 @@ def text(kernel: Kernel, attempt: Attempt, incumbent: Attempt) -> str:
     lines = [f"Attempt {attempt.number}: {attempt.verdict.decision.value}: {attempt.verdict.reason}"]
     if not attempt.evaluation.accepted:
         lines += _failure(kernel, attempt)
-    lines += _latencies(attempt.evaluation, incumbent)
+    lines += _latencies(attempt, incumbent)
     lines += _resources(attempt.evaluation)
     whole = "\n".join(lines)
     return whole if len(whole) <= _MOST_CHARACTERS else f"{whole[:_MOST_CHARACTERS]}\n(cut)"
 
 
 def _failure(kernel: Kernel, attempt: Attempt) -> list[str]:
-    """Return the failure as a person reads it, at the smallest failing case only."""
+    """Return the failure as a person reads it, at the smallest failing case only; none of held-out cases."""
     evaluation = attempt.evaluation
     failed = [one for one in evaluation.outcomes if one.status is not CaseStatus.PASSED]
     smallest = min(failed, key=_cells, default=None)
     shown = evaluation if smallest is None else replace(evaluation, outcomes=(smallest,))
-    if attempt.proposal.candidate is None:
+    if attempt.proposal.candidate is None or held_out.lost_outcome(evaluation) is not None:
         return []
     return [report.describe_evaluation(kernel, attempt.candidate, shown, kernel.source.parent).text]
 
@@ -48,10 +48,12 @@ def _cells(outcome: CaseOutcome) -> int:
     return cells
 
 
-def _latencies(evaluation: Evaluation, incumbent: Attempt) -> list[str]:
-    pairs = comparing.case_ns(evaluation, incumbent.evaluation)
+def _latencies(attempt: Attempt, incumbent: Attempt) -> list[str]:
+    # Beside itself the best would only say 1.000x.
+    is_itself = attempt.number == incumbent.number
+    pairs = {} if is_itself else comparing.case_ns(attempt.evaluation, incumbent.evaluation)
     lines = []
-    for case_id, latency in evaluation.latencies.items():
+    for case_id, latency in attempt.evaluation.latencies.items():
         line = f"  {case_id}: {format_latency(latency)}"
         if case_id in pairs:
             own_ns, other_ns = pairs[case_id]

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pytest_cudaopt.optimize.run import Run
     from pytest_cudaopt.optimize.summary import RunSummary
 
+# Nobody reads a picture of hundreds of rows, and drawing one takes a minute.
+_MOST_ROWS = 60
+
 
 def write(run: Run, summary: RunSummary) -> None:
     """Write `history.json`, `summary.json` and, once the start was measured, the heatmap."""
@@ -34,14 +37,25 @@ def heatmap(summary: RunSummary) -> plots.Heatmap:
         title=_title(summary),
         quantity=f"{summary.latency_kind} latency relative to the start",
         columns=(*case_ids, "geometric mean") if has_total else case_ids,
-        rows=tuple(_row(attempt, start, summary, has_total) for attempt in summary.attempts),
+        rows=tuple(_row(attempt, start, summary, has_total) for attempt in _shown(summary)),
         last_is_total=has_total,
     )
 
 
+def _shown(summary: RunSummary) -> list[Attempt]:
+    """Return all attempts, or of very many those that were kept, and the latest."""
+    start, *tried = summary.attempts
+    kept = [one for one in tried if one.verdict.decision.is_kept][-_MOST_ROWS // 2 :]
+    numbers = {one.number for one in kept}
+    latest = [one for one in tried if one.number not in numbers][-(_MOST_ROWS - 1 - len(kept)) :]
+    return [start, *sorted([*kept, *latest], key=lambda one: one.number)]
+
+
 def _title(summary: RunSummary) -> str:
     result = f"best {summary.speedup:.2f}x faster than the start" if summary.improved else "the start is best"
-    return f"{summary.kernel} on {summary.device}: {result}"
+    tried = len(summary.attempts)
+    shown = f"; {_MOST_ROWS} of {tried} attempts" if tried > _MOST_ROWS else ""
+    return f"{summary.kernel} on {summary.device}: {result}{shown}"
 
 
 def _row(attempt: Attempt, start: Evaluation, summary: RunSummary, has_total: bool) -> plots.HeatmapRow:

@@ -133,14 +133,17 @@ def candidate(one: Candidate) -> Json:
     }
 
 
-def attempt(one: Attempt, best: int) -> Json:
-    """Describe an attempt as its line of the history; `best` is the incumbent's number after it."""
+def attempt(one: Attempt, best: int, elapsed_s: float = 0.0) -> Json:
+    """Describe an attempt as its line of the history.
+
+    `best` is the incumbent's number after it, `elapsed_s` how long the run had gone on by then.
+    """
     evaluation = one.evaluation
     latencies = evaluation.latencies
     return {
         "attempt": one.number,
-        "candidate": one.candidate.digest if one.has_candidate else None,
-        "tunables": one.candidate.chosen if one.has_candidate else {},
+        "candidate": one.digest or None,
+        "tunables": one.tunables,
         "why": one.proposal.why,
         "status": evaluation.status.value,
         "decision": one.verdict.decision.value,
@@ -148,10 +151,15 @@ def attempt(one: Attempt, best: int) -> Json:
         "latency_kind": next((latency.kind.value for latency in latencies.values()), None),
         "latency_ns": {case_id: latency.median_ns for case_id, latency in latencies.items()},
         "latency_mode": plain(comparing.modes(evaluation)),
+        # What a batch is not compared with.
+        "cold_ns": {
+            case_id: one.cold.median_ns for case_id, one in latencies.items() if one.cold is not None
+        },
         "warnings": list(comparing.warnings(evaluation)),
         "geometric_mean_ns": evaluation.geometric_mean_ns,
         "speedup": one.speedup,
         "tokens": plain(one.proposal.usage),
         "seconds": dict(evaluation.seconds),
+        "elapsed_s": round(elapsed_s, 3),
         "best": best,
     }

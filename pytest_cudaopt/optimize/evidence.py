@@ -27,7 +27,7 @@ def write_replays(run: Run, best: Attempt, budget: Budget) -> None:
 def write(run: Run, attempt: Attempt, budget: Budget) -> None:
     """Write an attempt's log and every launch it was judged by, the one it failed at included."""
     folder = run.folder.attempt_folder(attempt.number)
-    run.folder.write(f"{folder.name}/log.txt", attempt_log.text(attempt))
+    run.folder.write(f"{folder.name}/log.txt", attempt_log.text(attempt), synced=False)
     for outcome in attempt.evaluation.outcomes:
         request = _write_request(run, attempt, outcome.case, outcome.case_id, folder, budget)
         if request is not None and outcome.status is CaseStatus.WRONG:

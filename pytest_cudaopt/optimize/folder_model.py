@@ -30,13 +30,25 @@ _LOOK_EVERY_S = 0.2
 
 
 class FolderModel:
-    """Waits up to `timeout_s` for each answer. Safe to use from several threads."""
+    """Waits up to `timeout_s` for each answer. Safe to use from several threads.
 
-    def __init__(self, folder: Path, timeout_s: float, *, wait: Callable[[float], None] = time.sleep) -> None:
+    If a run `goes_on`, what its killed part asked is not asked again: somebody may have answered since.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        timeout_s: float,
+        *,
+        goes_on: bool = False,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._folder = folder
         self._timeout_s = timeout_s
         self._wait = wait
         self._lock = threading.Lock()
+        self._goes_on = goes_on
+        self._asked: set[int] = set()
 
     @property
     def name(self) -> str:
@@ -65,12 +77,23 @@ class FolderModel:
     def _write(self, request: Request) -> int:
         with self._lock:
             self._folder.mkdir(parents=True, exist_ok=True)
-            number = 1 + max((_number(path) for path in self._folder.glob("*-request.md")), default=0)
+            numbers = sorted((_number(path) for path in self._folder.glob("*-request.md")), reverse=True)
+            asked_before = next((one for one in numbers if self._was_asked(request, one)), None)
+            number = asked_before or 1 + max(numbers, default=0)
+            self._asked.add(number)
+            if asked_before is not None:
+                return number
             schema = json.dumps(request.form.schema, indent=2)
             write_atomically(self._folder / f"{number:03d}-schema.json", schema)
             # Last: whoever sees it finds the rest.
             write_atomically(self._folder / f"{number:03d}-request.md", as_markdown(request, number))
         return number
+
+    def _was_asked(self, request: Request, number: int) -> bool:
+        path = self._folder / f"{number:03d}-request.md"
+        if not self._goes_on or number in self._asked or not path.is_file():
+            return False
+        return path.read_text(encoding="utf-8") == as_markdown(request, number)
 
     def _answer(self, path: Path) -> str:
         for _ in range(max(1, int(self._timeout_s / _LOOK_EVERY_S))):

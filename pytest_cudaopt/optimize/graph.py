@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,14 @@ from langsmith import tracing_context
 from pytest_cudaopt import directives, pipeline, replay
 from pytest_cudaopt.directive_checks import require_used_tunables
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
-from pytest_cudaopt.optimize import closing, interruption, nodes
+from pytest_cudaopt.optimize import branch_nodes, closing, going_on, interruption, nodes, run_lock
 from pytest_cudaopt.optimize.attempt import Proposer
 from pytest_cudaopt.optimize.dialogue import MOST_TOOL_ROUNDS
 from pytest_cudaopt.optimize.model_proposer import ModelProposer
 from pytest_cudaopt.optimize.options import OptimizeOptions
 from pytest_cudaopt.optimize.record import RunFolder
 from pytest_cudaopt.optimize.run import Progress, Run
-from pytest_cudaopt.optimize.state import RunState
+from pytest_cudaopt.optimize.state import BranchState, RunState
 from pytest_cudaopt.optimize.summary import RunSummary, StopReason
 from pytest_cudaopt.optimize.tuner import Tuner
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from pytest_cudaopt.optimize.run import Judge, WriteReplay
 
 __all__ = ["OptimizeOptions", "RunSummary", "build", "mermaid", "optimize"]
+
+# Gets the run's folder, and how many attempts are there already.
+Began = Callable[[Path, int], None]
 
 _Graph = CompiledStateGraph[RunState, Run, RunState, RunState]
 
@@ -47,32 +51,48 @@ def optimize(
     judge: Judge = pipeline.evaluate,
     write_replay: WriteReplay = replay.write_replay,
     proposer: Proposer | None = None,
+    began: Began = lambda folder, earlier: None,
 ) -> RunSummary:
     """Look for a faster version of `kernel` and keep the best in a new folder under `results_root`.
 
-    `progress` is called after every attempt. `model` proposes, without one the offline tuner. If the
-    start is not accepted nothing else is tried: `stopped_because` says so. Raises DeclarationError without a
-    measured case, SourceError, ReferenceFault, EnvironmentFault. An interruption, or an error once the run
-    folder exists, leaves a summary there and is raised again.
+    With `options.going_on_from` the run of that folder goes on instead. `began` is told the folder and how
+    many attempts are there, `progress` is called after every attempt. `model` proposes, without one the
+    offline tuner. If the start is not accepted nothing else is tried: `stopped_because` says so. Raises
+    DeclarationError without a measured case, SourceError, ReferenceFault, EnvironmentFault. An interruption,
+    or an error once the run folder exists, leaves a summary there and is raised again.
     """
     _require_measured(kernel)
     start = kernel.start()
     if proposer is None:
         proposer = _tuner(kernel, start, options) if model is None else ModelProposer(model)
     graph = build()
-    run = Run(
-        kernel=kernel,
-        device=device,
-        options=options,
-        folder=RunFolder.create(results_root),
-        start=start,
-        proposer=proposer,
-        judge=judge,
-        write_replay=write_replay,
-        progress=progress,
-        diagram=graph.get_graph().draw_mermaid(),
-    )
-    return _invoke(graph, run)
+    earlier_folder = options.going_on_from
+    folder = RunFolder.create(results_root) if earlier_folder is None else RunFolder(earlier_folder)
+    with run_lock.held(folder.path):
+        run = Run(
+            kernel=kernel,
+            device=device,
+            options=options,
+            folder=folder,
+            start=start,
+            proposer=proposer,
+            judge=judge,
+            write_replay=write_replay,
+            progress=progress,
+            diagram=_drawn(graph),
+        )
+        if earlier_folder is not None:
+            _take_up(run)
+        began(folder.path, len(run.attempts))
+        return _invoke(graph, run)
+
+
+def _take_up(run: Run) -> None:
+    """Have the run begin where the one in its folder ended."""
+    earlier = going_on.read(run.folder, run.kernel, run.start, run.device, run.options)
+    run.take_up(earlier.attempts, earlier.best, earlier.elapsed_s)
+    # Only now: a record that makes no sense stays as it is.
+    run.folder.mend(run.earlier)
 
 
 def _tuner(kernel: Kernel, start: Candidate, options: OptimizeOptions) -> Tuner:
@@ -90,29 +110,43 @@ def build() -> _Graph:
     graph.add_node("evaluate", nodes.evaluate)
     graph.add_node("decide", nodes.decide)
     graph.add_node("plan", nodes.plan_round)
-    graph.add_node("propose", nodes.propose)
-    graph.add_node("tools", nodes.use_tools)
-    # Branches end at different steps: it waits for the last one.
-    graph.add_node("gather", nodes.gather, defer=True)
+    graph.add_node("branch", _build_branch())
+    graph.add_node("gather", nodes.gather)
     graph.add_node("finish", nodes.finish)
     graph.add_edge(START, "load")
     graph.add_edge("load", "reference")
     graph.add_edge("reference", "evaluate")
     graph.add_edge("evaluate", "decide")
-    graph.add_conditional_edges("decide", nodes.onward, ["evaluate", "plan", "finish"])
-    graph.add_edge("gather", "evaluate")
+    graph.add_conditional_edges("decide", nodes.onward, ["plan", "finish"])
+    graph.add_edge("branch", "gather")
+    graph.add_edge("gather", "decide")
     graph.add_edge("finish", END)
+    return graph.compile()
+
+
+def _build_branch() -> CompiledStateGraph[BranchState, Run, BranchState, BranchState]:
+    graph = StateGraph(BranchState, context_schema=Run)
+    graph.add_node("propose", branch_nodes.propose)
+    graph.add_node("tools", branch_nodes.use_tools)
+    graph.add_node("evaluate", branch_nodes.evaluate)
+    graph.add_edge(START, "propose")
+    graph.add_edge("tools", "propose")
+    graph.add_edge("evaluate", END)
     return graph.compile()
 
 
 def mermaid() -> str:
     """Return the graph as mermaid text."""
-    return build().get_graph().draw_mermaid()
+    return _drawn(build())
+
+
+def _drawn(graph: _Graph) -> str:
+    return graph.get_graph(xray=True).draw_mermaid()
 
 
 def _invoke(graph: _Graph, run: Run) -> RunSummary:
-    # An attempt takes five steps and two per round of tools; the rest is for the ends.
-    limit = (5 + 2 * MOST_TOOL_ROUNDS) * (run.options.max_iterations + 1) + 10
+    # A round takes four steps, a branch two and two per round of tools; the rest is for the ends.
+    limit = 4 * (run.options.limits.iterations + 1) + 2 * MOST_TOOL_ROUNDS + 10
     # Kernels are nobody else's business: LangSmith sees a run only if its own variable asks for it.
     traced = os.environ.get("LANGSMITH_TRACING", "false").lower() == "true"
     try:

@@ -48,6 +48,10 @@ class _Instruments:
     def attempts(self) -> Sequence[Attempt]:
         return self.run.attempts
 
+    @property
+    def _best(self) -> Attempt:
+        return next(one for one in reversed(self.attempts) if one.verdict.decision.is_kept)
+
     def device(self, _: _Nothing) -> str:
         device = self.run.device
         return as_text(
@@ -93,15 +97,14 @@ class _Instruments:
         return "nothing is launched at this case" if latency is None else as_text(describe.plain(latency))
 
     def attempt(self, asked: _OneAttempt) -> str:
-        found = next((one for one in self.attempts if one.number == asked.number), None)
-        if found is None:
+        if not 0 <= asked.number < len(self.attempts):
             return f"There are attempts 0 to {len(self.attempts) - 1}."
+        found, best = self.run.whole(asked.number), self._best
         source = "" if found.proposal.candidate is None else found.candidate.standalone_source()
-        return f"{attempt_feedback.text(self.run.kernel, found, found)}\n\n{source}"
+        return f"{attempt_feedback.text(self.run.kernel, found, best)}\n\n{source}"
 
     def floor(self, _: _Nothing) -> str:
-        best = next(one for one in reversed(self.attempts) if one.verdict.decision.is_kept)
-        floors = floor_by_case(self.run.kernel, best.evaluation, known_peaks(self.run.device))
+        floors = floor_by_case(self.run.kernel, self._best.evaluation, known_peaks(self.run.device))
         if not floors:
             return (
                 "The floor is unknown: the kernel declares no work, or the device's peaks were not measured."

@@ -1,6 +1,6 @@
 """A model whose requests and answers are kept in a run's folder, each answer before anything reads it.
 
-An answer that is already there for the same request was paid for: it is not asked for again.
+An answer that is already there was paid for: it is not asked for again.
 """
 
 from __future__ import annotations
@@ -31,30 +31,46 @@ class KeptModel:
     def ask(self, request: Request) -> Reply:
         """Return the reply, from the folder if it is there; raise ModelFailure."""
         self._asked += 1
-        name = f"model/attempt-{self.attempt:02d}/{self._asked:02d}"
+        name = self._name(self._asked)
         whole = asdict(request)
         digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
-        raw = self._known(name, digest)
+        raw = self._known(name)
         if raw is None:
             self._keep_request(name, digest, whole)
             raw = self.model.fetch(request)
-            self.folder.write(f"{name}-answer.txt", raw)
+            self.folder.write_answer(f"{name}-answer.txt", raw)
         self._kept_items = len(request.items)
         return self.model.read(raw)
 
-    def _known(self, name: str, digest: str) -> str | None:
-        request = self.folder.path / f"{name}-request.json"
+    def has_answer(self) -> bool:
+        """Whether the next request needs nobody: a run that was killed left its answer."""
+        return (self.folder.path / f"{self._name(self._asked + 1)}-answer.txt").is_file()
+
+    def _name(self, number: int) -> str:
+        return f"model/attempt-{self.attempt:02d}/{number:02d}"
+
+    def _known(self, name: str) -> str | None:
+        # Whatever was asked: measured latencies, for one, read otherwise when a run goes on.
         answer = self.folder.path / f"{name}-answer.txt"
-        if not (request.is_file() and answer.is_file()):
-            return None
-        asked = json.loads(request.read_text(encoding="utf-8")).get("digest")
-        return answer.read_text(encoding="utf-8") if asked == digest else None
+        return answer.read_bytes().decode() if answer.is_file() else None
 
     def _keep_request(self, name: str, digest: str, whole: dict[str, Any]) -> None:
         if not (self.folder.path / "model" / "brief.md").exists():
-            self.folder.write("model/instructions.md", whole["instructions"])
-            self.folder.write("model/brief.md", str(whole["items"][0].get("text", "")))
+            self.folder.write("model/instructions.md", whole["instructions"], synced=False)
+            self.folder.write("model/brief.md", str(whole["items"][0].get("text", "")), synced=False)
         new = whole["items"][self._kept_items :]
         tools = [tool["name"] for tool in whole["tools"]]
         asked = {"digest": digest, "model": self.model.name, "form": whole["form"]["name"]}
-        self.folder.write_json(f"{name}-request.json", {**asked, "tools": tools, "items": new})
+        described = {**asked, "tools": tools, "items": new}
+        self.folder.write_json(f"{name}-request.json", described, synced=False)
+
+
+def answers_of(model: str, folder: RunFolder) -> int:
+    """Return how many answers of the model of that name a run's folder has."""
+    answered = (folder.path / "model").glob("attempt-*/*-answer.txt")
+    requests = (path.with_name(path.name.replace("-answer.txt", "-request.json")) for path in answered)
+    return sum(
+        json.loads(path.read_text(encoding="utf-8")).get("model") == model
+        for path in requests
+        if path.is_file()
+    )

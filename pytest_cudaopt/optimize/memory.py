@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,8 @@ def summary(attempts: Sequence[Attempt]) -> str:
     latest = tried[-(_SHOWN_ATTEMPTS - len(kept)) :]
     shown = sorted({one.number: one for one in (*kept, *latest)}.values(), key=lambda one: one.number)
     lines = [_line(one) for one in shown]
-    left_out = [one for one in tried if one not in shown]
+    numbers = {one.number for one in shown}
+    left_out = [one for one in tried if one.number not in numbers]
     if left_out:
         lines.insert(0, f"{len(left_out)} more: {_counts(left_out)}")
     return "\n".join(lines)
@@ -39,8 +41,8 @@ def _line(attempt: Attempt) -> str:
 
 
 def _counts(attempts: Sequence[Attempt]) -> str:
-    numbers = {one: sum(a.verdict.decision is one for a in attempts) for one in Decision}
-    return ", ".join(f"{count} {decision.value}" for decision, count in numbers.items() if count)
+    numbers = Counter(one.verdict.decision for one in attempts)
+    return ", ".join(f"{numbers[one]} {one.value}" for one in Decision if numbers[one])
 
 
 def _short(sentence: str) -> str:

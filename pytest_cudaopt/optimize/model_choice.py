@@ -31,8 +31,12 @@ class Chosen:
     note: str = ""
 
 
-def choose(named: str, environ: Mapping[str, str], root: Path, *, effort: str) -> Chosen:
-    """Return who `named` is; raise EnvironmentFault for a server's model without a key.
+def choose(
+    named: str, environ: Mapping[str, str], root: Path, *, effort: str, goes_on: bool = False
+) -> Chosen:
+    """Return who `named` is, for a new run or one that `goes_on`.
+
+    Raises EnvironmentFault for a server's model without a key.
 
     With nobody named it is the default model if there is a key, else the offline tuner.
     """
@@ -42,7 +46,7 @@ def choose(named: str, environ: Mapping[str, str], root: Path, *, effort: str) -
     if kind == "replay" and rest:
         return Chosen(ReplayModel.open(root / rest))
     if kind == "files" and rest:
-        return Chosen(FolderModel(root / rest, _ANSWER_TIMEOUT_S))
+        return Chosen(FolderModel(root / rest, _ANSWER_TIMEOUT_S, goes_on=goes_on))
     known = model_access.environment(environ, root)
     key, server = model_access.key(known), model_access.server(known)
     if key is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_cudaopt.optimize import prompts
+from pytest_cudaopt.optimize import kept_model, prompts
 from pytest_cudaopt.optimize.dialogue import Conversation
 from pytest_cudaopt.optimize.instruments import toolbox
 from pytest_cudaopt.optimize.kept_model import KeptModel
@@ -24,6 +24,8 @@ class ModelProposer:
 
     model: Model
     _brief: str = field(default="", init=False)
+    # Of the proposals of a recording: how many branches of this round will take one.
+    _taken: int = field(default=0, init=False)
 
     @property
     def exhausted_reason(self) -> str:
@@ -32,11 +34,24 @@ class ModelProposer:
     def begin(self, run: Run, parent: Attempt, number: int) -> Dialogue | None:
         """Begin a conversation about attempt `number`; None if a recording is at its end."""
         if not self._brief:
+            if isinstance(self.model, ReplayModel):
+                self.model.skip(kept_model.answers_of(self.model.name, run.folder))
             self._brief = prompts.brief(run.kernel, run.start.standalone_source(), run.device.limits)
         tools = toolbox(run)
-        if isinstance(self.model, ReplayModel):
-            if self.model.remaining <= len(run.dialogues):
-                return None
-            tools = Toolbox(())
         kept = KeptModel(self.model, run.folder, number)
+        if isinstance(self.model, ReplayModel):
+            tools = Toolbox(())
+            if not self._takes_one(self.model, run, kept):
+                return None
         return Conversation.about(run.kernel, kept, tools, self._brief, run.attempts, parent)
+
+    def _takes_one(self, model: ReplayModel, run: Run, kept: KeptModel) -> bool:
+        """Return whether the recording, or what a killed run kept, has a proposal for one more branch."""
+        if not run.dialogues:
+            self._taken = 0
+        if kept.has_answer():
+            return True
+        if model.remaining <= self._taken:
+            return False
+        self._taken += 1
+        return True

@@ -1,37 +1,34 @@
-"""The steps of a run, one function each: from the state to what changes in it."""
+"""The steps of a run, one function each: from the state to what changes in it.
+
+Those of a single proposal are in `branch_nodes.py`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
-from pytest_cudaopt.cases import Case
-from pytest_cudaopt.errors import DeclarationError, EnvironmentFault, ReferenceUnsupported
-from pytest_cudaopt.evaluation import Evaluation, Plan, Stage, Status
+from pytest_cudaopt.errors import DeclarationError, ReferenceUnsupported
 from pytest_cudaopt.optimize import (
     closing,
     comparing,
     describe,
     evidence,
-    interruption,
+    judging,
     limits,
     ranking,
     replay_model,
     run_budget,
     search,
-    tuning,
 )
 from pytest_cudaopt.optimize.accept import AcceptPolicy, accept
-from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal, Verdict
-from pytest_cudaopt.optimize.conversation import ModelFailure
+from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal
 from pytest_cudaopt.optimize.floor import floor_by_case, mean_share
-from pytest_cudaopt.optimize.run import Run
+from pytest_cudaopt.optimize.run import Pending, Run
 from pytest_cudaopt.optimize.state import BranchState, RunState
 from pytest_cudaopt.optimize.summary import StopReason
 from pytest_cudaopt.peaks import known_peaks
@@ -42,13 +39,17 @@ _MOST_SILENCES = 5
 
 
 def load(state: RunState, runtime: Runtime[Run]) -> RunState:
-    """Write down what the run starts from; the kernel as it is becomes attempt 0."""
+    """Write down what the run starts from; the kernel as it is becomes attempt 0, unless it is known."""
     run = runtime.context
+    if run.attempts:
+        return _load_earlier(run)
     configuration = describe.configuration(run.kernel, run.device, run.options)
     run.folder.write_start(run.kernel, run.start, configuration)
     run.folder.write("graph.mmd", run.diagram)
-    _register(run, Proposal(run.start, "the kernel as it is"))
-    return {"attempt": 0, "best": 0}
+    proposal = Proposal(run.start, "the kernel as it is")
+    run.folder.write_proposal(0, proposal, run.start)
+    run.pending[0] = Pending(proposal)
+    return {"best": 0}
 
 
 def reference(state: RunState, runtime: Runtime[Run]) -> RunState:
@@ -62,64 +63,36 @@ def reference(state: RunState, runtime: Runtime[Run]) -> RunState:
 
 
 def evaluate(state: RunState, runtime: Runtime[Run]) -> RunState:
-    """Have the attempt judged on every declared case, its tunables tried before."""
-    run, number = runtime.context, state["attempt"]
-    if run.proposals[number].candidate is None:
-        run.evaluations.append(_unproposed(run, run.proposals[number]))
-        return {}
-    sanitizes = run.options.sanitize_elements > 0
-    plan = Plan(
-        stages=(Stage.COMPILE, Stage.CHECK, *([Stage.SANITIZE] if sanitizes else []), Stage.MEASURE),
-        cases=run.kernel.cases if number == 0 else _small_first(run.kernel.cases),
-        seed=run.options.seed,
-        budget=run_budget.of(run),
-        warmup=run.options.warmup,
-        samples=run.options.samples,
-        relative_error=run.options.relative_error,
-        sanitize_elements=run.options.sanitize_elements,
-        # What the start does at every case is worth knowing; a candidate needs one failure to be out.
-        stop_at_first=state["attempt"] > 0,
-    )
-    if run.proposals[number].tunes:
-        _tune(run, number, plan)
-    candidate = run.proposals[number].candidate
-    assert candidate is not None  # noqa: S101 - one without was answered above
-    run.evaluations.append(run.judge(run.kernel, candidate, plan, run.device))
+    """Have the start judged; where an earlier run goes on, what its latencies are worth today."""
+    run = runtime.context
+    if not run.attempts:
+        judging.judge(run, 0)
+    elif not is_stopped(state):
+        judging.judge_anew(run, state["best"])
     return {}
 
 
 def decide(state: RunState, runtime: Runtime[Run]) -> RunState:
-    """Compare the attempt with the incumbent, record it, and keep the better one."""
-    run, number = runtime.context, state["attempt"]
-    if number == 0:
-        _require_latency(run)
-    verdict = _verdict(run, number, state["best"])
-    best = number if verdict.decision.is_kept else state["best"]
-    attempt = Attempt(number, run.proposals[number], run.evaluations[number], verdict, _speedup(run, number))
-    # The history first: whatever goes wrong with the evidence, a judged attempt is not lost.
-    run.folder.write_attempt(attempt, best)
-    run.attempts.append(attempt)
-    evidence.write(run, attempt, run_budget.of(run))
-    run.progress(attempt)
-    if number == 0 and not verdict.decision.is_kept:
-        return {"stopped_because": StopReason.START_REJECTED, "stopped_detail": verdict.reason}
+    """Compare each judged proposal with the incumbent, record it, and keep the better one."""
+    run, best = runtime.context, state["best"]
+    for number in sorted(run.pending):
+        if number == 0:
+            _require_latency(run)
+        best = _decide(run, number, best)
+    if len(run.attempts) == 1 and not run.attempts[0].verdict.decision.is_kept:
+        return _start_rejected(run)
     return {"best": best}
 
 
-def onward(state: RunState, runtime: Runtime[Run]) -> str | list[Send]:
-    """Go on with the round's next attempt, begin the next round, or finish."""
-    run = runtime.context
-    if is_stopped(state):
-        return "finish"
-    if state["attempt"] + 1 < len(run.proposals):
-        return "evaluate"
-    return "plan"
+def onward(state: RunState, runtime: Runtime[Run]) -> str:
+    """Begin the next round, or finish."""
+    return "finish" if is_stopped(state) else "plan"
 
 
-def plan_round(state: RunState, runtime: Runtime[Run]) -> Command[Literal["propose", "finish"]]:
+def plan_round(state: RunState, runtime: Runtime[Run]) -> Command[Literal["branch", "finish"]]:
     """Decide which attempts the next proposals vary, unless the run has had enough."""
     run = runtime.context
-    if (stopped := _enough(run)) is not None:
+    if (stopped := _enough(run, state["best"])) is not None:
         because, detail = stopped
         return Command(goto="finish", update={"stopped_because": because, "stopped_detail": detail})
     first = len(run.attempts)
@@ -127,11 +100,11 @@ def plan_round(state: RunState, runtime: Runtime[Run]) -> Command[Literal["propo
     branches: list[Send] = []
     for parent in search.parents(run.options.search, run.attempts, state["best"], left):
         number = first + len(branches)
-        dialogue = run.proposer.begin(run, run.attempts[parent], number)
+        dialogue = run.proposer.begin(run, run.whole(parent), number)
         if dialogue is None:
             break
         run.dialogues[number] = dialogue
-        branches.append(Send("propose", BranchState(number=number, parent=parent)))
+        branches.append(Send("branch", BranchState(number=number, parent=parent)))
     if not branches:
         update = {
             "stopped_because": StopReason.NOTHING_LEFT,
@@ -141,41 +114,10 @@ def plan_round(state: RunState, runtime: Runtime[Run]) -> Command[Literal["propo
     return Command(goto=branches)
 
 
-def propose(state: BranchState, runtime: Runtime[Run]) -> Command[Literal["tools", "gather"]]:
-    """Ask for the proposal, or hear which tools are wanted before it."""
-    run = runtime.context
-    dialogue = run.dialogues[state["number"]]
-    try:
-        interruption.call(dialogue.ask, run.interrupted)
-    except ModelFailure as failure:
-        raise EnvironmentFault(
-            "model",
-            expected="one that answers",
-            got=f"{failure.kind}: {failure}",
-            next_step="Check OPENAI_API_KEY and OPENAI_BASE_URL, or name another one with --optimize-model",
-        ) from failure
-    return Command(goto="gather" if dialogue.proposal is not None else Send("tools", state))
-
-
-def use_tools(state: BranchState, runtime: Runtime[Run]) -> Command[Literal["propose"]]:
-    """Answer what the model wants to know."""
-    runtime.context.dialogues[state["number"]].use_tools()
-    return Command(goto=Send("propose", state))
-
-
 def gather(state: RunState, runtime: Runtime[Run]) -> RunState:
-    """Number and keep the round's proposals, in the order they were asked for."""
-    run = runtime.context
-    first = len(run.proposals)
-    for number in sorted(run.dialogues):
-        proposal = run.dialogues[number].proposal
-        assert proposal is not None  # noqa: S101 - a branch ends with one
-        run.usage += proposal.usage
-        if run.options.record is not None and proposal.answer:
-            replay_model.record(run.options.record, proposal.answer)
-        _register(run, proposal)
-    run.dialogues.clear()
-    return {"attempt": first}
+    """Go on once every proposal of the round was judged."""
+    runtime.context.dialogues.clear()
+    return {}
 
 
 def finish(state: RunState, runtime: Runtime[Run]) -> RunState:
@@ -202,58 +144,69 @@ def is_stopped(state: RunState) -> bool:
     return "stopped_because" in state
 
 
-def _enough(run: Run) -> tuple[StopReason, str] | None:
-    asked = [one.verdict.decision is Decision.NO_PROPOSAL for one in run.attempts]
-    if len(asked) > _MOST_SILENCES and all(asked[-_MOST_SILENCES:]):
+def _load_earlier(run: Run) -> RunState:
+    """Write down that the run goes on, and what was cut short."""
+    run.folder.write_continued(describe.configuration(run.kernel, run.device, run.options))
+    last = run.attempts[-1]
+    if not run.folder.has_log(last.number):
+        evidence.write(run, last, run_budget.of(run))
+    best = next((one for one in reversed(run.attempts) if one.verdict.decision.is_kept), None)
+    if best is None:
+        return {"best": 0, **_start_rejected(run)}
+    run.folder.write_best(best.candidate)
+    return {"best": best.number}
+
+
+def _start_rejected(run: Run) -> RunState:
+    reason = run.attempts[0].verdict.reason
+    return {"stopped_because": StopReason.START_REJECTED, "stopped_detail": reason}
+
+
+def _decide(run: Run, number: int, best: int) -> int:
+    """Record attempt `number`, and return which one is the incumbent after it."""
+    pending = run.pending.pop(number)
+    evaluation = pending.evaluation
+    assert evaluation is not None  # noqa: S101 - branches end with one
+    start = run.attempts[0].evaluation if run.attempts else evaluation
+    if number == 0:
+        verdict = ranking.judge_start(evaluation)
+    else:
+        incumbent = run.attempts[best].evaluation
+        allowed = run.options.allow_slower
+        verdict = ranking.judge_challenger(evaluation, incumbent, start, allow_slower=allowed)
+    means = comparing.mean_ns(start, evaluation)
+    speedup = None if means is None else means[0] / means[1]
+    attempt = Attempt(number, pending.proposal, evaluation, verdict, speedup)
+    best = number if verdict.decision.is_kept else best
+    # The history first: whatever goes wrong with the evidence, a judged attempt is not lost.
+    run.folder.write_attempt(attempt, best, run.elapsed_s)
+    run.usage += pending.proposal.usage
+    if run.options.record is not None and pending.proposal.answer:
+        replay_model.record(run.options.record, pending.proposal.answer)
+    run.remember(attempt, best)
+    evidence.write(run, attempt, run_budget.of(run))
+    run.progress(attempt)
+    return best
+
+
+def _enough(run: Run, best: int) -> tuple[StopReason, str] | None:
+    # Whoever has a run go on may have mended what kept the model silent.
+    asked = [one.verdict.decision is Decision.NO_PROPOSAL for one in run.attempts[max(1, run.earlier) :]]
+    if len(asked) >= _MOST_SILENCES and all(asked[-_MOST_SILENCES:]):
         return (
             StopReason.MODEL_FAILED,
             f"no proposal {_MOST_SILENCES} times in a row: {run.attempts[-1].verdict.reason}",
         )
-    best = next(one for one in reversed(run.attempts) if one.verdict.decision.is_kept)
     share = None
     if run.options.limits.floor_share is not None:
-        share = mean_share(floor_by_case(run.kernel, best.evaluation, known_peaks(run.device)))
+        incumbent = run.attempts[best].evaluation
+        share = mean_share(floor_by_case(run.kernel, incumbent, known_peaks(run.device)))
     return limits.stop(run.options.limits, run.attempts, run.spent, share)
 
 
-def _small_first(cases: Sequence[Case]) -> tuple[Case, ...]:
-    """Order the cases so that the first one that fails is the easiest to understand."""
-    return tuple(sorted(cases, key=lambda case: math.prod(case.by_name.values())))
-
-
-def _unproposed(run: Run, proposal: Proposal) -> Evaluation:
-    return Evaluation(
-        kernel=run.kernel.name,
-        candidate="",
-        device=run.device.description,
-        status=Status.NOT_JUDGED,
-        reason=proposal.failure,
-    )
-
-
-def _tune(run: Run, number: int, plan: Plan) -> None:
-    """Replace the proposal by the same one with its fastest setting."""
-    proposal = run.proposals[number]
-    assert proposal.candidate is not None  # noqa: S101 - a proposal that tunes has one
-    best, trials = tuning.best_setting(
-        proposal.candidate,
-        plan,
-        lambda candidate, how: run.judge(run.kernel, candidate, how, run.device),
-        seed=run.options.seed,
-    )
-    if trials:
-        run.proposals[number] = replace(proposal, candidate=best)
-        run.folder.write_tuning(number, best, trials)
-
-
-def _register(run: Run, proposal: Proposal) -> None:
-    run.folder.write_proposal(len(run.proposals), proposal)
-    run.proposals.append(proposal)
-
-
 def _require_latency(run: Run) -> None:
-    start = run.evaluations[0]
-    if start.accepted and start.geometric_mean_ns is None:
+    start = run.start_evaluation
+    if start is not None and start.accepted and start.geometric_mean_ns is None:
         raise DeclarationError(
             f"kernel '{run.kernel.name}'",
             expected="a latency at one measured case or more",
@@ -261,20 +214,3 @@ def _require_latency(run: Run) -> None:
             next_step="Give a case with measure=True larger sizes",
             at=run.kernel.location,
         )
-
-
-def _verdict(run: Run, number: int, best: int) -> Verdict:
-    start = run.evaluations[0]
-    if number == 0:
-        return ranking.judge_start(start)
-    return ranking.judge_challenger(
-        run.evaluations[number],
-        run.evaluations[best],
-        start,
-        allow_slower=run.options.allow_slower,
-    )
-
-
-def _speedup(run: Run, number: int) -> float | None:
-    means = comparing.mean_ns(run.evaluations[0], run.evaluations[number])
-    return None if means is None else means[0] / means[1]

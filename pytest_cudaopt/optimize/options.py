@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.evaluation import SANITIZE_ELEMENTS
+from pytest_cudaopt.optimize import going_on
 from pytest_cudaopt.optimize.limits import Limits, next_time
 from pytest_cudaopt.optimize.search import Search
+from pytest_cudaopt.plans import secret_seed
 
 if TYPE_CHECKING:
     from pytest_cudaopt.settings import Settings
@@ -20,10 +22,12 @@ class OptimizeOptions:
     """One run's options. `max_iterations` counts proposals, not the start.
 
     `search` and `bounds` say how wide a run looks and when it has had enough; None stands for the iterations
-    alone. `record` is a file that gets every proposal of a model.
+    alone. `record` is a file that gets every proposal of a model, `going_on_from` the folder of a run that is
+    to go on.
     `allow_slower` is how much slower a measured case may get: 0.02 is 2 %. `timeout_s` bounds a request.
     `warmup`, `samples` and `relative_error` say how a case is measured, as in a Plan. Cases of at most
-    `sanitize_elements` are sanitized, none if it is 0.
+    `sanitize_elements` are sanitized, none if it is 0. An attempt that would be kept is held against the
+    start at cases drawn from `fuzz_seed`, unless `fuzz_examples` is 0.
     """
 
     max_iterations: int = 7
@@ -37,9 +41,12 @@ class OptimizeOptions:
     accept: bool = False
     accept_modelled: bool = False
     sanitize_elements: int = SANITIZE_ELEMENTS
+    fuzz_examples: int = 10
+    fuzz_seed: int = 0
     search: Search = field(default_factory=Search)
     bounds: Limits | None = None
     record: Path | None = None
+    going_on_from: Path | None = None
 
     @property
     def limits(self) -> Limits:
@@ -61,6 +68,8 @@ def options_of(settings: Settings, root: Path) -> OptimizeOptions:
         accept=settings.accept,
         accept_modelled=settings.accept_modelled,
         sanitize_elements=settings.sanitize_elements,
+        fuzz_examples=settings.fuzz_examples,
+        fuzz_seed=secret_seed() if settings.fuzz_seed is None else settings.fuzz_seed,
         search=Search(*settings.search),
         bounds=Limits(
             settings.max_iterations,
@@ -71,4 +80,7 @@ def options_of(settings: Settings, root: Path) -> OptimizeOptions:
             settings.floor_share or None,
         ),
         record=root / settings.record if settings.record else None,
+        going_on_from=going_on.find(settings.going_on_from, root, root / settings.results)
+        if settings.going_on_from
+        else None,
     )

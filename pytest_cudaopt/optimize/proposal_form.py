@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ class Filled:
     source: str
 
 
+@cache
 def form() -> Form:
     """Return the form as a JSON schema that strict servers accept."""
     return Form("kernel_proposal", ProposalForm.model_json_schema())

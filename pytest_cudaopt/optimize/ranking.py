@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_cudaopt.evaluation import Evaluation
-from pytest_cudaopt.optimize import comparing
+from pytest_cudaopt.optimize import comparing, held_out
 from pytest_cudaopt.optimize.attempt import Decision, Verdict
 
 
@@ -26,7 +26,7 @@ def judge_challenger(
     if not challenger.candidate:
         return Verdict(Decision.NO_PROPOSAL, challenger.reason)
     if not challenger.accepted:
-        return Verdict(Decision.NOT_ACCEPTED, challenger.reason)
+        return Verdict(Decision.NOT_ACCEPTED, held_out.reason(challenger))
     unmeasured = sorted(set(incumbent.latencies) - set(challenger.latencies))
     means = comparing.mean_ns(challenger, incumbent)
     if unmeasured or means is None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_cudaopt.durable import append_line, sync_folder, write_atomically
+from pytest_cudaopt.durable import append_line, sync_all, sync_folder, write_atomically
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.optimize import describe
 from pytest_cudaopt.reference_source import ReferenceSource
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 _RUN = re.compile(r"^run-(\d+)$")
 HISTORY = "history.jsonl"
 BEST = "best.cu"
+CONTINUED = "continued.jsonl"
+INITIAL = "initial.cu"
+CANDIDATE = "candidate.cu"
 
 
 @dataclass(frozen=True)
@@ -73,45 +77,77 @@ class RunFolder:
     def write_start(self, kernel: Kernel, start: Candidate, config: Mapping[str, Any]) -> None:
         """Write what the run was given; `best.cu` starts as the kernel as it is."""
         self.write_json("config.json", config)
-        self.write_json("signature.json", describe.signature(kernel))
-        self.write_json("input_cases.json", describe.input_cases(kernel))
-        suffix = "cu" if isinstance(kernel.reference, ReferenceSource) else "py"
-        self.write(f"reference.{suffix}", describe.reference_module(kernel))
-        self.write("initial.cu", start.source)
+        for name, content in given(kernel, start).items():
+            self.write(name, content)
         self.write_best(start)
 
-    def write_proposal(self, number: int, proposal: Proposal) -> None:
+    def write_proposal(self, number: int, proposal: Proposal, start: Candidate) -> None:
         """Write a candidate before it is judged, so that one that ends the process can be found."""
         folder = self.attempt_folder(number)
         with _writing(folder):
             folder.mkdir()
-            sync_folder(self.path)
-        self._write_candidate(number, proposal)
+        self._write_candidate(number, proposal, start)
 
-    def write_tuning(self, number: int, best: Candidate, trials: Sequence[Trial]) -> None:
-        """Write what was tried of an attempt's tunables; the candidate becomes the fastest setting."""
-        name = self.attempt_folder(number).name
-        self.write_json(f"{name}/tuning.json", trials)
-        self.write(f"{name}/candidate.cu", best.standalone_source())
+    def write_tuning(
+        self, number: int, proposal: Proposal, trials: Sequence[Trial], start: Candidate
+    ) -> None:
+        """Write what was tried of an attempt's tunables; the candidate has become the fastest setting."""
+        self.write_json(f"{self.attempt_folder(number).name}/tuning.json", trials, synced=False)
+        self._write_candidate(number, proposal, start)
 
-    def _write_candidate(self, number: int, proposal: Proposal) -> None:
-        name = self.attempt_folder(number).name
-        if proposal.candidate is None:
-            self.write_json(f"{name}/candidate.json", {"why": proposal.why, "failure": proposal.failure})
+    def _write_candidate(self, number: int, proposal: Proposal, start: Candidate) -> None:
+        name, candidate = self.attempt_folder(number).name, proposal.candidate
+        if candidate is None:
+            failed = {"why": proposal.why, "failure": proposal.failure}
+            self.write_json(f"{name}/candidate.json", failed, synced=False)
             return
-        self.write(f"{name}/candidate.cu", proposal.candidate.standalone_source())
-        self.write_json(
-            f"{name}/candidate.json", {**describe.candidate(proposal.candidate), "why": proposal.why}
-        )
+        standalone = candidate.standalone_source()
+        self.write(f"{name}/{CANDIDATE}", standalone, synced=False)
+        source = INITIAL if candidate.source == start.source else CANDIDATE
+        if source == CANDIDATE and candidate.source != standalone:
+            source = "source.cu"
+            self.write(f"{name}/{source}", candidate.source, synced=False)
+        described = {**describe.candidate(candidate), "source": source, "why": proposal.why}
+        self.write_json(f"{name}/candidate.json", described, synced=False)
 
-    def write_attempt(self, attempt: Attempt, best: int) -> None:
+    def write_attempt(self, attempt: Attempt, best: int, elapsed_s: float = 0.0) -> None:
         """Write the judge's answer, then the attempt's line of the history, then the best kernel."""
         folder = self.attempt_folder(attempt.number)
-        self.write_json(f"{folder.name}/evaluation.json", describe.plain(attempt.evaluation))
+        self.write_json(f"{folder.name}/evaluation.json", attempt.evaluation, synced=False)
         with _writing(self.history):
-            append_line(self.history, _dump(describe.attempt(attempt, best), indent=None))
+            sync_all([self.path, folder, *folder.iterdir()])
+            append_line(self.history, _dump(describe.attempt(attempt, best, elapsed_s), indent=None))
         if attempt.number == best and best > 0:
             self.write_best(attempt.candidate)
+
+    def write_continued(self, config: Mapping[str, Any]) -> None:
+        """Write how a run went on after `config.json`, which stays as the run began."""
+        path = self.path / CONTINUED
+        with _writing(path):
+            append_line(path, _dump(config, indent=None))
+
+    def has_log(self, number: int) -> bool:
+        """Whether the evidence of an attempt was written before the run was cut short."""
+        return (self.attempt_folder(number) / "log.txt").exists()
+
+    def mend(self, judged: int) -> None:
+        """Make a run that was cut short one that can go on after its `judged` attempts.
+
+        A torn last line of the history goes, and so do folders of attempts that have none: what a model
+        answered lies elsewhere.
+        """
+        with _writing(self.path):
+            if self.history.exists():
+                whole = self.history.read_bytes()
+                kept = whole[: whole.rfind(b"\n") + 1]
+                if kept != whole:
+                    write_atomically(self.history, kept)
+            for folder in self.path.glob("attempt-*"):
+                number = folder.name.partition("-")[2]
+                if number.isdecimal() and int(number) >= judged:
+                    shutil.rmtree(folder)
+            for half_written in self.path.rglob(".*.????????"):
+                half_written.unlink()
 
     def write_history_array(self) -> None:
         """Write `history.json`, the lines of the history as one array."""
@@ -120,14 +156,33 @@ class RunFolder:
     def write_best(self, candidate: Candidate) -> None:
         self.write(BEST, candidate.standalone_source())
 
-    def write_json(self, name: str, content: Any) -> None:
-        self.write(name, _dump(content, indent=2) + "\n")
+    def write_json(self, name: str, content: Any, *, synced: bool = True) -> None:
+        self.write(name, _dump(content, indent=2) + "\n", synced=synced)
 
-    def write(self, name: str, content: str | bytes) -> None:
+    def write(self, name: str, content: str | bytes, *, synced: bool = True) -> None:
+        """Write a file of the run; what is not `synced` survives a kill, but maybe no power failure."""
         path = self.path / name
         with _writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, content)
+            write_atomically(path, content, synced=synced)
+
+    def write_answer(self, name: str, content: str) -> None:
+        """Write what was paid for."""
+        path = self.path / name
+        self.write(name, content, synced=False)
+        with _writing(path):
+            sync_all([path, path.parent, path.parent.parent, self.path])
+
+
+def given(kernel: Kernel, start: Candidate) -> dict[str, str]:
+    """Return the files that say what a run is about, by name: a run of other ones is another run."""
+    suffix = "cu" if isinstance(kernel.reference, ReferenceSource) else "py"
+    return {
+        "signature.json": _dump(describe.signature(kernel), indent=2) + "\n",
+        "input_cases.json": _dump(describe.input_cases(kernel), indent=2) + "\n",
+        f"reference.{suffix}": describe.reference_module(kernel),
+        INITIAL: start.source,
+    }
 
 
 def read_history(path: Path) -> list[dict[str, Any]]:

@@ -20,9 +20,9 @@ _LEAST_TIMEOUT_S = 10.0
 def of(run: Run) -> Budget:
     """Bound a candidate by the start, which has no bound: by its instructions on `sim`, else by its time."""
     most_s = run.options.timeout_s
-    if not run.evaluations:
+    start = run.start_evaluation
+    if start is None:
         return Budget(timeout_s=most_s)
-    start = run.evaluations[0]
     if run.device.is_gpu:
         return Budget(timeout_s=most_s, launch_timeout_s=launch_timeout_s(start, most_s))
     most = _most_block_instructions(start)

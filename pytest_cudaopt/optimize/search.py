@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from pytest_cudaopt.optimize import comparing
 
 if TYPE_CHECKING:
     from pytest_cudaopt.optimize.attempt import Attempt
@@ -30,17 +29,16 @@ def parents(search: Search, attempts: Sequence[Attempt], best: int, most: int) -
     The incumbents are the best attempt and, of the accepted others, the fastest. Each gets its proposals;
     with fewer incumbents than the beam is wide, the best gets the rest.
     """
-    incumbents = _incumbents(attempts, best)[: search.width]
+    incumbents = _incumbents(attempts, best, search.width)
     chosen = [number for number in incumbents for _ in range(search.proposals)]
     chosen += [best] * (search.round_size - len(chosen))
     return chosen[:most]
 
 
-def _incumbents(attempts: Sequence[Attempt], best: int) -> list[int]:
-    start = attempts[0].evaluation
-    timed = []
-    for one in attempts:
-        means = comparing.mean_ns(one.evaluation, start) if one.evaluation.accepted else None
-        if means is not None and one.number != best:
-            timed.append((means[0] / means[1], one.number))
-    return [best, *(number for _, number in sorted(timed))]
+def _incumbents(attempts: Sequence[Attempt], best: int, width: int) -> list[int]:
+    timed = (
+        (-one.speedup, one.number)
+        for one in (attempts if width > 1 else ())
+        if one.evaluation.accepted and one.speedup is not None and one.number != best
+    )
+    return [best, *(number for _, number in heapq.nsmallest(width - 1, timed))]

@@ -12,9 +12,8 @@ from pytest_cudaopt.optimize.summary import StopReason
 
 
 class RunState(TypedDict, total=False):
-    """`attempt` is the number of the attempt under way, `best` that of the incumbent."""
+    """`best` is the number of the incumbent."""
 
-    attempt: int
     best: int
     stopped_because: StopReason
     stopped_detail: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from pytest_cudaopt.evaluation import LatencyKind
 from pytest_cudaopt.optimize import comparing
 from pytest_cudaopt.optimize.accept import Acceptance
 from pytest_cudaopt.optimize.attempt import Attempt, Decision
+from pytest_cudaopt.optimize.conversation import Usage
 
 
 class StopReason(StrEnum):
@@ -45,9 +46,10 @@ class CaseGain:
 class RunSummary:
     """A finished or interrupted run.
 
-    `stopped_detail` is a sentence. Latencies are geometric means over the measured cases and None as long
-    as the start was not measured; they are modelled or measured as `latency_kind` says, and those of start
-    and best are of the same mode.
+    Of `attempts` the start and the best are whole. `stopped_detail` is a sentence, and so are `notes`, on
+    what a reader of the figures has to know; `usage` is what all attempts took of a model. Latencies are
+    geometric means over the measured cases and None as long as the start was not measured; they are modelled
+    or measured as `latency_kind` says, and those of start and best are of the same mode.
     """
 
     kernel: str
@@ -57,6 +59,8 @@ class RunSummary:
     stopped_because: StopReason
     stopped_detail: str
     acceptance: Acceptance | None = None
+    usage: Usage = field(default_factory=Usage)
+    notes: tuple[str, ...] = ()
 
     @property
     def start(self) -> Attempt | None:
@@ -105,7 +109,7 @@ class RunSummary:
 
     @property
     def best_tunables(self) -> dict[str, int]:
-        return self.best.candidate.chosen if self.best else {}
+        return self.best.tunables if self.best else {}
 
     @property
     def best_file(self) -> Path:
@@ -152,6 +156,8 @@ class RunSummary:
                 for gain in self.per_case
             ],
             "warnings": list(self.warnings),
+            "notes": list(self.notes),
+            "tokens": {**asdict(self.usage), "total": self.usage.total},
             "stopped_because": self.stopped_because,
             "stopped_detail": self.stopped_detail,
             "accepted": None if self.acceptance is None else self.acceptance.outcome,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
@@ -32,7 +33,7 @@ class Instrument:
 
     @property
     def tool(self) -> Tool:
-        return Tool(self.name, self.description, _strict(self.arguments.model_json_schema()))
+        return Tool(self.name, self.description, _strict(self.arguments))
 
 
 class Toolbox:
@@ -73,8 +74,10 @@ def as_text(value: object) -> str:
     return json.dumps(value, indent=1, default=str)
 
 
-def _strict(schema: dict[str, Any]) -> dict[str, Any]:
+@cache
+def _strict(arguments: type[BaseModel]) -> dict[str, Any]:
     """Return the schema as strict servers want it: no additional members, all required."""
+    schema = arguments.model_json_schema()
     return {
         **schema,
         "additionalProperties": False,

@@ -88,7 +88,8 @@ class Tuner:
 
     def propose(self, attempts: Sequence[Attempt]) -> Proposal | None:
         """Return the next setting given all attempts so far, or None if every one was tried."""
-        tried = [self._setting(attempt.candidate) for attempt in attempts]
+        # Of a run that goes on, others may have proposed other sources, or nothing.
+        tried = [setting for one in attempts if (setting := self._setting(one)) is not None]
         left = [setting for setting in self.space.others if setting not in tried]
         if not left or len(attempts) > self.limit:
             return None
@@ -98,12 +99,16 @@ class Tuner:
             chosen, why = self._farthest(left, tried), "spread over the allowed settings"
         else:
             best = max(attempts, key=lambda attempt: (attempt.verdict.decision.is_kept, attempt.number))
-            chosen, why = self._nearest(left, self._setting(best.candidate)), "near the best so far"
+            chosen, why = self._nearest(left, self._setting(best) or self.space.start), "near the best so far"
         return Proposal(self.start.with_tunables(dict(zip(self.space.names, chosen, strict=True))), why)
 
-    def _setting(self, candidate: Candidate) -> Setting:
-        chosen = candidate.chosen
-        return tuple(chosen[name] for name in self.space.names)
+    def _setting(self, attempt: Attempt) -> Setting | None:
+        """Return the attempt's place in the space; None if it has none there."""
+        chosen = attempt.tunables
+        if chosen.keys() != set(self.space.names):
+            return None
+        setting = tuple(chosen[name] for name in self.space.names)
+        return setting if setting in self.space.places else None
 
     def _nearest(self, left: Sequence[Setting], to: Setting) -> Setting:
         return min(left, key=lambda setting: (self.space.distance(setting, to), self._draw(setting)))
