@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pytest_cudaopt.cases import Case, derived_seed
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.families import Family
 from pytest_cudaopt.strided import Strided, strided
 from pytest_cudaopt.value_families import arrays_in, in_family
 from pytest_cudaopt.values import Drawing
@@ -172,11 +173,17 @@ def _of_family(
     seed = derived_seed("", one)
     # The seed says which array it is, so that each can be asked for; the last choice is all of them.
     chosen = seed % (len(able) + 1)
-    if parameter.name not in able or (chosen < len(able) and able[chosen] != parameter.name):
+    if parameter.name not in able:
         return ordinary
+    family = one.values
+    if chosen < len(able) and able[chosen] != parameter.name:
+        if family is not Family.INFINITE_BESIDE_ZEROS:
+            return ordinary
+        # What the infinities of the chosen array are multiplied with.
+        family = Family.SPARSE
     # Numbers of its own: the arrays after this one stay as they were.
     rng = np.random.Generator(np.random.PCG64([seed, able.index(parameter.name)]))
-    made = np.asarray(in_family(one.values, parameter, replace(drawing, rng=rng), ordinary), order="C")
+    made = np.asarray(in_family(family, parameter, replace(drawing, rng=rng), ordinary), order="C")
     made.setflags(write=False)
     return made
 

@@ -26,15 +26,24 @@ class Family(StrEnum):
     # Of other sizes than numbers usually have.
     TINY = "tiny"
     HUGE = "huge"
+    LEAST = "least"
     MIXED = "mixed"
+    # Each array of a magnitude of its own.
+    CONTRAST = "contrast"
     # A usual beginning, an extreme end.
     SUFFIX = "suffix"
     SMALL_INTEGERS = "small_integers"
     NAN = "nan"
     INFINITE = "infinite"
     NEGATIVE_INFINITE = "negative_infinite"
+    # The ends of rows, as in a causal mask.
+    MASKED = "masked"
+    INFINITE_BESIDE_ZEROS = "infinite_beside_zeros"
     SIGNED_ZEROS = "signed_zeros"
     SUBNORMAL = "subnormal"
+    # Numbers outside the bounds of `uniform`, and others than a callable gives.
+    BEYOND = "beyond"
+    VARIED = "varied"
     # Integers that no declared draw gives, and places counted from the end.
     WIDE = "wide"
     NEGATIVE = "negative"
@@ -48,12 +57,18 @@ class Family(StrEnum):
 _PROPERTY = {
     Family.TINY: Property.MAGNITUDES,
     Family.HUGE: Property.MAGNITUDES,
+    Family.LEAST: Property.MAGNITUDES,
     Family.MIXED: Property.MAGNITUDES,
+    Family.CONTRAST: Property.MAGNITUDES,
     Family.SUFFIX: Property.MAGNITUDES,
     Family.SMALL_INTEGERS: Property.EXACT_INTEGERS,
     Family.NAN: Property.NON_FINITE,
     Family.INFINITE: Property.NON_FINITE,
     Family.NEGATIVE_INFINITE: Property.NON_FINITE,
+    Family.MASKED: Property.NON_FINITE,
+    Family.INFINITE_BESIDE_ZEROS: Property.NON_FINITE,
+    Family.BEYOND: Property.OTHER_VALUES,
+    Family.VARIED: Property.OTHER_VALUES,
     Family.SIGNED_ZEROS: Property.SIGNED_ZEROS,
     Family.SUBNORMAL: Property.SUBNORMALS,
     Family.WIDE: Property.INTEGER_RANGE,

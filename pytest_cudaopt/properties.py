@@ -16,6 +16,7 @@ class Property(StrEnum):
     STRUCTURED_VALUES = "structured_values"
     MAGNITUDES = "magnitudes"
     EXACT_INTEGERS = "exact_integers"
+    OTHER_VALUES = "other_values"
     NON_FINITE = "non_finite"
     SIGNED_ZEROS = "signed_zeros"
     SUBNORMALS = "subnormals"
@@ -44,6 +45,7 @@ _MEANING = {
     Property.STRUCTURED_VALUES: "on constants, ties, sorted and clustered values",
     Property.MAGNITUDES: "on tiny, huge and mixed magnitudes",
     Property.EXACT_INTEGERS: "to the last bits on small integers",
+    Property.OTHER_VALUES: "on numbers that its generators do not give",
     Property.NON_FINITE: "with NaN and infinities among its inputs",
     Property.SIGNED_ZEROS: "about the sign of zeros",
     Property.SUBNORMALS: "on subnormal numbers",

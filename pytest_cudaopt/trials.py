@@ -23,12 +23,14 @@ from pytest_cudaopt.properties import Property
 from pytest_cudaopt.value_families import arrays_in, families_of
 
 # What a trial at a large size may take: elements of all arrays, threads of its launch.
-_MOST_ELEMENTS = 1 << 20
-_MOST_THREADS = 1 << 22
-# Behind 16 bits, and behind what a dimension of a grid other than x may have.
+_MOST_ELEMENTS = 1 << 23
+_MOST_THREADS = 1 << 25
+# Behind 16 bits, and behind what tiles of 32 in a dimension of a grid other than x may have.
 _BEYOND_16_BITS = 65_537
+_BEYOND_A_GRID = 65_536 * 33
 # Fewer elements cannot be arranged in any way worth trying.
 _LEAST_ARRANGED = 64
+_MOST_ARRANGED = 1 << 17
 _GROWTH = (4, 16, 64, 256)
 
 
@@ -88,7 +90,7 @@ def _of_sizes(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[
     cases = [(Property.EMPTY_SIZES, _with_size(kernel, name, 0)) for name in free]
     for name in free:
         grown = [factor * largest[name] + rng.randint(1, 3) for factor in _GROWTH]
-        grown = sorted({*grown, _BEYOND_16_BITS + rng.randint(0, 63)})
+        grown = sorted({*grown, _BEYOND_16_BITS + rng.randint(0, 63), _BEYOND_A_GRID})
         cases += [(Property.LARGER_SIZES, _with_size(kernel, name, size)) for size in grown]
     for asked, case in cases:
         if case is not None and _is_affordable(kernel, start, case):
@@ -121,14 +123,14 @@ def _smallest(kernel: Kernel, least: int = 0) -> Case:
 def _largest(kernel: Kernel, start: Candidate) -> Case:
     """Return the largest declared case that is cheap, its sizes doubled as far as the contract lets them."""
     declared = sorted(kernel.cases, key=lambda case: all_elements(kernel, kernel.all_sizes(case)))
-    cheap = [case for case in declared if _is_affordable(kernel, start, case, _MOST_ELEMENTS // 8)]
+    cheap = [case for case in declared if _is_affordable(kernel, start, case, _MOST_ARRANGED)]
     largest = replace((cheap or declared)[-1 if cheap else 0], measure=False, label=None, weight=1.0)
     named = named_by_instances(kernel)
     for name in kernel.sizes:
         grown = {**largest.by_name, name: 2 * largest.by_name[name] + 1}
         case = replace(largest, sizes=tuple(grown.items()))
         if name not in named and _keeps_contract(kernel, grown):
-            largest = case if _is_affordable(kernel, start, case, _MOST_ELEMENTS // 8) else largest
+            largest = case if _is_affordable(kernel, start, case, _MOST_ARRANGED) else largest
     return largest
 
 

@@ -1,6 +1,6 @@
 """Arrays of a family: an ordinary draw made into what the family says, as far as its generator allows.
 
-What a callable draws stays as it is: nobody else knows what it means.
+What a callable draws keeps its order and its zeros: nobody else knows what it means.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt.families import Family
 from pytest_cudaopt.index_values import Indices, Lengths, Offsets, Permutation, Sorted
-from pytest_cudaopt.values import Integers, Normal, Uniform, ValueSource
+from pytest_cudaopt.values import FromCallable, Integers, Normal, Uniform, ValueSource
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,11 +36,23 @@ _NON_FINITE = {
     Family.NAN: math.nan,
     Family.INFINITE: math.inf,
     Family.NEGATIVE_INFINITE: -math.inf,
+    Family.MASKED: -math.inf,
+    Family.INFINITE_BESIDE_ZEROS: math.inf,
 }
 _SPECIAL = frozenset(
     {Family.SMALL_INTEGERS, *_NON_FINITE, Family.SIGNED_ZEROS, Family.SUBNORMAL, Family.SPARSE}
 )
-_ANY_NUMBER = frozenset({Family.TINY, Family.HUGE, Family.MIXED, Family.SUFFIX, Family.CANCELLING})
+_ANY_NUMBER = frozenset(
+    {
+        Family.TINY,
+        Family.HUGE,
+        Family.LEAST,
+        Family.MIXED,
+        Family.CONTRAST,
+        Family.SUFFIX,
+        Family.CANCELLING,
+    }
+)
 _OUT_OF_RANGE = frozenset({Family.WIDE, Family.NEGATIVE})
 _PLACES = frozenset({Family.CONSTANT, Family.ENDS, Family.SORTED, Family.DESCENDING, Family.DUPLICATES})
 # Products of two, and sums of thousands, stay exact in f32, and of a few in f16.
@@ -56,7 +68,9 @@ def families_of(parameter: Parameter) -> frozenset[Family]:
         case Normal():
             return _SHAPED | _SPECIAL | _ANY_NUMBER
         case Uniform():
-            return _SHAPED | _SPECIAL
+            return _SHAPED | _SPECIAL | {Family.BEYOND, Family.CONTRAST}
+        case FromCallable():
+            return frozenset({Family.VARIED, Family.CONTRAST} if dtype.is_float else ())
         case Integers():
             if dtype.is_float:
                 return _SHAPED | {Family.SPARSE}
@@ -221,6 +235,15 @@ class _Numbers:
         return chosen
 
 
+def _varied(wide: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    """Return other numbers in the same order; those that are all alike get different ones."""
+    import numpy as np
+
+    if wide.size and (wide == wide.flat[0]).all():
+        return wide + 0.25 * max(1.0, abs(float(wide.flat[0]))) * rng.normal(size=wide.shape)
+    return wide * float(rng.uniform(0.5, 2.0)) if np.isfinite(wide).all() else wide
+
+
 def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
     import numpy as np
 
@@ -235,6 +258,21 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
             wide *= 2.0**-half
         case Family.HUGE:
             wide *= 2.0 ** (half * 0.75)
+        case Family.LEAST:
+            wide *= 2.0 ** (dtype.least_exponent + 1)
+        case Family.CONTRAST:
+            # Of a narrow type products need not stay in its range: sums of them are kept in a wider one.
+            most = int(half if dtype.bits <= 16 else half / 2)
+            wide *= 2.0 ** float(rng.integers(-most, most, endpoint=True))
+        case Family.VARIED:
+            wide = _varied(wide, rng)
+        case Family.BEYOND if of.ends is not None:
+            middle = (of.ends[0] + of.ends[1]) / 2
+            wide = middle + 4 * (wide - middle)
+        case Family.MASKED:
+            rows = wide.reshape(-1, shape[-1] if shape else 1)
+            starts = rng.integers(rows.shape[1] // 2, rows.shape[1], (rows.shape[0], 1))
+            rows[np.arange(rows.shape[1]) >= starts] = _NON_FINITE[family]
         case Family.MIXED:
             wide *= 2.0 ** rng.integers(-int(half / 2), int(half / 2), shape)
         case Family.SUFFIX:
@@ -251,7 +289,7 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
             low, high = (-_SMALL, _SMALL) if of.ends is None else (np.ceil(of.ends[0]), np.floor(of.ends[1]))
             if high >= low:
                 wide = rng.integers(int(low), int(min(high, low + 2 * _SMALL)), shape, endpoint=True) * 1.0
-        case Family.NAN | Family.INFINITE | Family.NEGATIVE_INFINITE:
+        case Family.NAN | Family.INFINITE | Family.NEGATIVE_INFINITE | Family.INFINITE_BESIDE_ZEROS:
             wide[of.at(2 / wide.size)] = _NON_FINITE[family]
         case Family.SIGNED_ZEROS:
             chosen = of.at(0.3)

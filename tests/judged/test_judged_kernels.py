@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import judged_lists
-import judged_matrices
-import judged_rows
-import judged_streams
 import pytest
-from faulty_table import FOLDER, LIKELY_ROWS, NOT_HERE, Faulty, Rung
+from corpus import FAULTY, FILES, MODULES, RIGHT, STARTS, candidate_of
+from faulty_table import LIKELY_ROWS, NOT_HERE, Faulty, Rung
 from triggers import TRIGGERS
 from trying import BUDGET, wrong_at
 
-from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.compile import Compiled, compile_candidate
-from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
+from pytest_cudaopt.draw_cases import declared_seed, draws_of
+from pytest_cudaopt.drawn import judged_by
 from pytest_cudaopt.evaluation import Evaluation, Plan, Stage, Status
 from pytest_cudaopt.fuzz import fuzz
-from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.pipeline import checker, evaluate
 
-MODULES = (judged_rows, judged_matrices, judged_lists, judged_streams)
-KERNELS = {name: value for module in MODULES for name, value in vars(module).items() if type(value) is Kernel}
-FAULTY = {one.name: one for module in MODULES for one in module.FAULTY}
-FILES = {f"{path.parent.name}/{path.stem}": path for path in sorted(FOLDER.glob("*/*.cu"))}
-RIGHT = [name for name in FILES if Path(name).name.startswith("right_")]
-STARTS = [f"{name}/start" for name in KERNELS]
 # Where no launch on `sim`, or none that this machine can hold, shows them wrong.
 NOT_SHOWN = {
     "bias_gelu/bug_approximate_tanh": "only hardware is that approximate",
@@ -37,11 +26,6 @@ NOT_SHOWN = {
 SEEN_AT_FRIENDLY_CASES = (Rung.COMPILE, Rung.CHECK, Rung.SANITIZE)
 
 each_faulty = pytest.mark.parametrize("faulty", FAULTY.values(), ids=lambda one: one.name)
-
-
-def candidate_of(name: str) -> tuple[Kernel, Candidate]:
-    kernel, path = KERNELS[name.split("/")[0]], FILES[name]
-    return kernel, kernel.start() if path.stem == "start" else kernel.candidate(path.read_text(), path)
 
 
 def judged(name: str, sim: Device, *stages: Stage) -> Evaluation:
@@ -126,8 +110,9 @@ def test_a_right_kernel_passes_the_checks(name: str, sim: Device) -> None:
 @pytest.mark.parametrize("name", [*STARTS, *RIGHT])
 def test_a_right_kernel_is_right_at_sizes_nobody_listed(name: str, sim: Device) -> None:
     kernel, candidate = candidate_of(name)
-    plan = Plan((Stage.COMPILE, Stage.CHECK), kernel.cases, budget=BUDGET)
-    fuzzed = fuzz(kernel, candidate, plan, sim, 10, None)
+    check = checker(kernel, candidate, Plan((Stage.COMPILE, Stage.CHECK), (), budget=BUDGET), sim)
+    judge = judged_by(kernel, candidate, check)
+    fuzzed = fuzz(draws_of(kernel, candidate), judge, 10, declared_seed(kernel))
     assert fuzzed.failed is None
     assert fuzzed.judged
 
