@@ -68,7 +68,7 @@ def families_of(parameter: Parameter) -> frozenset[Family]:
         case Normal():
             return _SHAPED | _SPECIAL | _ANY_NUMBER
         case Uniform():
-            return _SHAPED | _SPECIAL | {Family.BEYOND, Family.CONTRAST}
+            return _SHAPED | _SPECIAL | {Family.BEYOND}
         case FromCallable():
             return frozenset({Family.VARIED, Family.CONTRAST} if dtype.is_float else ())
         case Integers():

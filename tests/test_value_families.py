@@ -67,6 +67,9 @@ def drawn(made: Kernel, values: str, seed: int = 0) -> NDArray[Any]:
         ("infinite", lambda x: x[-1] == np.inf),
         ("negative_infinite", lambda x: x[-1] == -np.inf),
         ("signed_zeros", lambda x: {bool(s) for s in np.signbit(x[x == 0])} == {True, False}),
+        ("least", lambda x: 1e-39 < np.abs(x).max() < 1e-36),
+        ("masked", lambda x: np.isneginf(x[-1]) and (np.diff(np.isneginf(x).astype(int)) != 0).sum() == 1),
+        ("infinite_beside_zeros", lambda x: x[-1] == np.inf),
         ("subnormal", lambda x: ((x != 0) & (np.abs(x) < 1.18e-38)).mean() > 0.3),
     ],
 )
@@ -75,7 +78,10 @@ def test_an_array_is_of_its_family(family: str, holds: Any) -> None:
     assert not holds(bind(declared(), case(n=N, seed=0)).arrays["x"])
 
 
-@pytest.mark.parametrize("family", [one for one in Family if one not in (Family.WIDE, Family.NEGATIVE)])
+BEYOND = (Family.WIDE, Family.NEGATIVE, Family.BEYOND)
+
+
+@pytest.mark.parametrize("family", [one for one in Family if one not in BEYOND])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_bounded_generator_keeps_its_bounds(family: Family, seed: int) -> None:
     for marker in ({"values": uniform(0.5, 1.5)}, {"dtype": i32, "values": integers(3, 9)}):
@@ -111,11 +117,42 @@ def test_places_and_amounts_stay_what_they_are(family: str, source: Any, holds: 
     assert all(holds(drawn(declared(dtype=i32, values=source), family, seed)) for seed in (0, 2, 4))
 
 
-def test_what_a_callable_draws_stays_as_it_is() -> None:
-    made = declared(values=lambda rng, sizes, drawn: rng.random(sizes["n"], dtype=np.float32))
+def test_what_a_callable_draws_keeps_its_order_and_its_zeros() -> None:
+    def ascending(rng: np.random.Generator, sizes: dict[str, int], drawn: Any) -> NDArray[Any]:
+        return np.arange(sizes["n"], dtype=np.float32)
 
-    assert not families_of(made.parameters[0])
-    assert np.array_equal(drawn(made, "huge"), bind(made, case(n=N, seed=0)).arrays["x"])
+    made = declared(values=ascending)
+    plain = bind(made, case(n=N, seed=0)).arrays["x"]
+
+    assert {str(one) for one in families_of(made.parameters[0])} == {"varied", "contrast"}
+    assert np.array_equal(drawn(made, "huge"), plain)
+    for family in ("varied", "contrast"):
+        varied = drawn(made, family, 2)
+        assert varied[0] == 0
+        assert (np.diff(varied) > 0).all()
+        assert not np.array_equal(varied, plain)
+
+
+def test_numbers_that_are_all_alike_get_different_ones() -> None:
+    made = declared(values=lambda rng, sizes, drawn: np.ones(sizes["n"], np.float32))
+
+    assert 0.1 < drawn(made, "varied").std() < 0.5
+
+
+def test_beyond_is_outside_the_bounds_of_uniform() -> None:
+    x = drawn(declared(values=uniform(0, 1)), "beyond")
+    assert x.min() < -0.5
+    assert x.max() > 1.5
+
+
+def test_infinities_of_one_array_stand_beside_zeros_of_the_others() -> None:
+    @kernel(str(Path(__file__).with_name("none.cu")), cases=[case(n=N)])
+    def two(a=In(f32, "n"), b=In(f32, "n"), y=Out(f32, "n"), n=i32):
+        y[...] = 0
+
+    arrays = bind(two, case(n=N, seed=0, values="infinite_beside_zeros")).arrays
+    assert np.isinf(arrays["a"]).any()
+    assert (arrays["b"] == 0).mean() > 0.7
 
 
 def test_the_seed_says_which_array_it_is_and_the_others_stay() -> None:
