@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.optimize import attempt_feedback, describe, memory
+from pytest_cudaopt.properties import Property
 from pytest_cudaopt.tolerance import Tolerance
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def brief(kernel: Kernel, start: str, limits: Limits) -> str:
         + "".join(f"; {name} = {expression}" for name, expression in kernel.derived),
         "## What is accepted",
         "\n".join(_accepted(kernel, one) for one in kernel.instances[0].parameters if one.is_output),
+        "## What must be kept",
+        _obligations(kernel),
         "## Reference",
         _fenced(describe.reference_source(kernel), "python"),
         "## Cases",
@@ -63,6 +66,18 @@ def brief(kernel: Kernel, start: str, limits: Limits) -> str:
         _fenced(start, "cuda"),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _obligations(kernel: Kernel) -> str:
+    bound = [f"- {one}: {one.meaning}" for one in Property if kernel.obligations.binds(one)]
+    free = sorted(kernel.obligations.ignored)
+    return "\n".join(
+        [
+            "Wherever the kernel to start from is right, beyond the cases too, a version must be right:",
+            *bound,
+            *([f"Not needed: {', '.join(free)}."] if free else []),
+        ]
+    )
 
 
 def situation(kernel: Kernel, attempts: Sequence[Attempt], best: Attempt) -> str:
