@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import judged_given
 import judged_lists
 import judged_matrices
 import judged_rows
@@ -12,15 +14,22 @@ from faulty_table import FOLDER
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.declared import Kernel
+from pytest_cudaopt.launch import LaunchRule
 
-MODULES = (judged_rows, judged_matrices, judged_lists, judged_streams)
+MODULES = (judged_rows, judged_matrices, judged_lists, judged_streams, judged_given)
 KERNELS = {name: value for module in MODULES for name, value in vars(module).items() if type(value) is Kernel}
 FAULTY = {one.name: one for module in MODULES for one in module.FAULTY}
-FILES = {f"{path.parent.name}/{path.stem}": path for path in sorted(FOLDER.glob("*/*.cu"))}
+_PATHS = (*FOLDER.glob("*/*.cu"), *judged_given.FOLDER.glob("*/*.cu"))
+FILES = {f"{path.parent.name}/{path.stem.replace('correct', 'start')}": path for path in sorted(_PATHS)}
 RIGHT = [name for name in FILES if Path(name).name.startswith("right_")]
 STARTS = [f"{name}/start" for name in KERNELS]
 
 
 def candidate_of(name: str) -> tuple[Kernel, Candidate]:
+    """Return the operation's kernel, and the candidate of that name for it."""
     kernel, path = KERNELS[name.split("/")[0]], FILES[name]
-    return kernel, kernel.start() if path.stem == "start" else kernel.candidate(path.read_text(), path)
+    if name.endswith("/start"):
+        return kernel, kernel.start()
+    candidate = kernel.candidate(path.read_text(), path)
+    rule = judged_given.LAUNCHES.get(name)
+    return kernel, candidate if rule is None else replace(candidate, launch=LaunchRule.parse(rule))

@@ -1,6 +1,6 @@
 """The judge judged: every faulty kernel and every right twin through the whole ladder, as a table.
 
-`python tests/judged/ladder_table.py [--seed N] [PART ...]` prints which stage catches what, on `sim`.
+`python tests/judged/ladder_table.py [--seed N] [--device D] [PART ...]` prints which stage catches what.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def climb(name: str, device: Device, seed: int, examples: int = EXAMPLES) -> Cli
     plan = Plan(
         STAGES,
         kernel.cases,
-        budget=Budget(block_instructions=5_000_000),
+        budget=Budget(block_instructions=5_000_000, launch_timeout_s=20),
         stop_at_first=True,
         fuzz_examples=examples,
         fuzz_seed=seed,
@@ -65,11 +65,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="*", metavar="PART", help="of names of kernels; all without one")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="sim")
     given = parser.parse_args()
     names = [one for one in FILES if not given.parts or any(part in one for part in given.parts)]
     caught: Counter[tuple[str, str]] = Counter()
     wrong: list[str] = []
-    with open_device("sim") as device:
+    with open_device(given.device) as device:
         for name in names:
             climbed = climb(name, device, given.seed)
             rung = "-" if climbed.rung is None else str(climbed.rung)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import judged_given
 import pytest
 from corpus import FAULTY, FILES, MODULES, RIGHT, STARTS, candidate_of
 from faulty_table import LIKELY_ROWS, NOT_HERE, Faulty, Rung
@@ -51,9 +52,10 @@ def test_every_likely_row_of_the_catalogue_has_a_kernel_or_a_reason_why_not() ->
 
 def test_every_faulty_kernel_is_caught_at_friendly_cases_or_shown_wrong_at_a_trigger() -> None:
     shown = {*TRIGGERS, *NOT_SHOWN, "dot/bug_order_of_arrival"}
+    own = {name: one for name, one in FAULTY.items() if one not in judged_given.FAULTY}
     assert sorted(
-        [*shown, *(one.name for one in FAULTY.values() if one.today in SEEN_AT_FRIENDLY_CASES)]
-    ) == sorted(FAULTY)
+        [*shown, *(one.name for one in own.values() if one.today in SEEN_AT_FRIENDLY_CASES)]
+    ) == sorted(own)
 
 
 def test_right_twins_differ_from_the_start() -> None:
