@@ -132,7 +132,7 @@ class _Judge:
             return self._faulty(case, launch, None)
         result = run(prepared, compiled, launch, self.device, self.plan.budget)
         if result.fault is not None or result.outputs is None:
-            return self._faulty(case, result.fault, launch)
+            return replace(self._faulty(case, result.fault, launch), printed=result.printed)
         agreement = compare_launches(self.kernel, expected, result.outputs, result.outputs_again)
         passed = CaseOutcome(
             case,
