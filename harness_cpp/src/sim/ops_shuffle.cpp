@@ -60,7 +60,10 @@ std::int32_t shuffle(Warp& warp, const Op& op, std::uint32_t mask) {
     values[i] = ((members.masks[i] >> lane) & 1) != 0 ? a[lane] : kFromNowhere;
     in_range |= target.in_range ? kLaneBits[i] : 0u;
   }
-  if (warp.launch->watch != nullptr) tell_sources<kMode>(warp, op, mask, members);
+  // Of a warp whose lanes all take part, only who follows something wants to know.
+  if (warp.launch->watch != nullptr &&
+      (members.masks[0] != kAllLanes || warp.block->watch->undefined().follows(warp)))
+    tell_sources<kMode>(warp, op, mask, members);
   store_lanes(warp, op.dst[0], values, mask);
   if (op.dst[1] >= 0) write_predicate(warp, op.dst[1], in_range, mask);
   return op.pc + 1;
