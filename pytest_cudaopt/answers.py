@@ -102,8 +102,8 @@ class AnswerStatus(StrEnum):
 class Answer:
     """The harness's answer: one entry per step that finished, and the fault that ended the rest.
 
-    `fault_step` is the index of the step at fault, if one was, and `findings` what its launch showed before;
-    `ending` says that the process ends now.
+    `fault_step` is the index of the step at fault, if one was, `findings` what its launch showed before and
+    `printed` what its threads had printed; `ending` says that the process ends now.
     """
 
     id: str
@@ -114,6 +114,7 @@ class Answer:
     fault: Finding | None = None
     fault_step: int | None = None
     findings: tuple[Finding, ...] = ()
+    printed: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
     ending: bool = False
 
@@ -138,6 +139,7 @@ class Answer:
             fault=fault,
             fault_step=fault_step,
             findings=_read_findings(raw.fault, "answer.fault"),
+            printed=raw.fault.get("printed", "") if isinstance(raw.fault, dict) else "",
             diagnostics=diagnostics,
             ending=raw.ending,
         )

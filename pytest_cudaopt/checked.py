@@ -53,7 +53,8 @@ def check_case(
         return Checked(faulty(kernel, case, launch), prepared, compiled, expected=expected)
     result = run(prepared, compiled, launch, device, budget)
     if result.fault is not None or result.outputs is None:
-        return Checked(faulty(kernel, case, result.fault, launch), prepared, compiled, launch, expected)
+        fault = replace(faulty(kernel, case, result.fault, launch), printed=result.printed)
+        return Checked(fault, prepared, compiled, launch, expected)
     agreement = compare_launches(kernel, expected, result.outputs, result.outputs_again)
     outcome = CaseOutcome(
         case,

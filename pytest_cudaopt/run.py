@@ -118,7 +118,7 @@ def _result(
     answer: Answer, files: Mapping[str, Path], again: Mapping[str, Path], prepared: PreparedCase
 ) -> RunResult:
     if answer.fault is not None:
-        return RunResult(None, fault=answer.fault)
+        return RunResult(None, fault=answer.fault, printed=answer.printed)
     checks = [step for step in answer.steps if step.do == "read_guards"]
     launches = [step for step in answer.steps if step.do == "launch"]
     for name, check in zip(guarded(prepared) * len(launches), checks, strict=True):

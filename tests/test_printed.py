@@ -16,6 +16,14 @@ def test_a_failing_check_shows_what_the_kernel_printed(project):
     result.stdout.fnmatch_lines(["*Captured output of the kernel call*", "seven of 51"])
 
 
+def test_a_check_that_ends_in_a_fault_shows_what_was_printed_before(project):
+    project.edit("scale.cu", "    if (i < n", PRINTING.replace("if (i < n", "if (i <= n"))
+    result = project.run("-k", "check-n51")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*Captured output of the kernel call*", "seven of 51"])
+
+
 def test_a_passing_check_shows_it_when_asked(project):
     project.edit("scale.cu", "    if (i < n", PRINTING)
 

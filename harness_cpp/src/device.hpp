@@ -137,6 +137,7 @@ struct FaultDetail {
   std::vector<Diagnostic> diagnostics;
   bool ends_process = false;  // the device cannot be used any more by this process
   std::shared_ptr<const std::vector<Finding>> findings;  // of the launch it ended, if any
+  std::string printed;                                   // by that launch, before
 };
 
 class Fault : public std::runtime_error {

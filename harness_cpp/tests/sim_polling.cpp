@@ -38,6 +38,17 @@ TEST("loads that see what others write and atomics whose result is used are look
   }
 }
 
+TEST("a wmma.store is a store, a wmma.load is nothing of the kind") {
+  std::string registers;
+  for (int i = 1; i <= 8; ++i) registers += (i == 1 ? "%f" : ", %f") + std::to_string(i);
+  const Kinds store = kinds_of("wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%x0], {" +
+                               registers + "}, 16;");
+  CHECK_EQUAL(1u, store.storing);
+  const Kinds load =
+      kinds_of("wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {" + registers + "}, [%x0], 16;");
+  CHECK_EQUAL(0u, load.storing + load.polling);
+}
+
 TEST("stores, and atomics whose result nobody reads, are none") {
   for (const char* store :
        {"st.shared.u32 [s], %t;", "red.global.add.u32 [%x0], 1;",

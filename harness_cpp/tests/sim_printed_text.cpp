@@ -4,6 +4,13 @@
 
 using namespace cudaopt::sim;
 
+TEST("of a launch that ended at a block, what later ones printed is forgotten") {
+  PrintedText printed;
+  for (std::uint64_t block = 0; block < 4; ++block) printed.add(block, std::string(1, 'a' + block));
+  printed.forget_after(1);
+  CHECK_EQUAL(std::string("ab"), printed.take());
+}
+
 TEST("blocks are printed in their order, whoever finishes first") {
   PrintedText printed;
   printed.add(2, "c");

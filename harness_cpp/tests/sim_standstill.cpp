@@ -39,6 +39,23 @@ TEST("a warp that waits for a flag nobody sets makes no progress, at the line wh
   }
 }
 
+TEST("threads that wait for an mbarrier to which too few come make no progress") {
+  for (const char* wait : {"test_wait.shared.b64 %p1, [barrier], %rd1;",
+                           "try_wait.parity.shared::cta.b64 %p1, [barrier], 0;",
+                           "try_wait.parity.shared::cta.b64 %p1, [barrier], 0, 1000;"}) {
+    Kernel kernel(2,
+                  "setp.eq.u32 %p2, %t, 0;\n@%p2 mbarrier.init.shared.b64 [barrier], 65;\n"
+                  "bar.sync 0;\nmbarrier.arrive.shared.b64 %rd1, [barrier];\n.loc 1 7 1\nL:\n"
+                  "mbarrier." +
+                      std::string(wait) + "\n@!%p1 bra L;",
+                  ".shared .align 8 .b64 barrier;");
+    const FaultDetail fault = fault_of(kernel, 64);
+    CHECK_EQUAL(std::string("kernel 'k' makes no progress: 64 threads go round at k.cu:7"),
+                fault.message);
+    CHECK(FaultKind::no_progress == fault.kind);
+  }
+}
+
 TEST("all that wait are named with their lines: lanes, warps at barriers, lanes at warp barriers") {
   // Lane 0 waits for a flag, its warp for lane 0, warp 1 at a barrier.
   Kernel kernel(2,

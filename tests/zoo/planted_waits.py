@@ -49,6 +49,16 @@ def shuffle_after_return(x=In(f32, "n"), sums=Out(f32, "(n + 31) // 32"), n=i32)
     sums[...] = np.pad(x, (0, -n % 32)).reshape(-1, 32).sum(axis=1)
 
 
+@kernel("planted/maximum_after_return.cu", cases=[case(n=80)])
+def maximum_after_return(x=In(f32, "n"), greatest=Out(f32, "(n + 31) // 32"), n=i32):
+    greatest[...] = np.pad(x, (0, -n % 32), constant_values=-1).reshape(-1, 32).max(axis=1)
+
+
+@kernel("planted/warp_sums_after_return.cu", cases=[case(n=80)], atol=1e-4)
+def warp_sums_after_return(x=In(f32, "n"), sum=Out(f32, 1), n=i32):
+    sum[0] = x.sum()
+
+
 @kernel("planted/vote_in_a_branch.cu", cases=[case(rows=3)])
 def vote_in_a_branch(x=In(f32, "rows", 64), masks=Out(u32, "rows"), rows=i32):
     masks[...] = ((x[:, :32] > 1) << np.arange(32, dtype=np.uint64)).sum(axis=1)

@@ -49,6 +49,31 @@ def barrier_after_return(x=In(f32, "n"), y=Out(f32, "n"), n=i32):
     y[...] = 2 * x
 
 
+@kernel("silent/ended_between_barriers.cu", cases=[case(rows=3)])
+def ended_between_barriers(
+    x=In(f32, "rows", 64), kept=In(i32, "rows", 64, values=integers(0, 1)), y=Out(f32, "rows", 64), rows=i32
+):
+    y[...] = np.where(kept == 0, x, x + x[:, ::-1] + x[:, np.arange(64) ^ 1])
+
+
+@kernel("silent/neighbours_after_return.cu", cases=[case(n=80)], atol=1e-5)
+def neighbours_after_return(x=In(f32, "n"), y=Out(f32, "n"), rises=Out(i32, "n"), n=i32):
+    last = (np.arange(n) % 32 == 31) | (np.arange(n) == n - 1)
+    step = np.append(x[1:], 0) - x
+    rises[...] = ~last & (step > 0)
+    y[...] = np.where(last, x, x + 1.5 * step)
+
+
+@kernel("silent/padded_vectors.cu", cases=[case(rows=3)], atol=1e-5)
+def padded_vectors(
+    x=In(f32, "rows", 32),
+    chosen=In(i32, "rows", 32, values=integers(0, 3)),
+    y=Out(f32, "rows", 32),
+    rows=i32,
+):
+    y[...] = (x + chosen + x * chosen + chosen)[:, ::-1]
+
+
 @kernel("silent/barrier_by_warp.cu", cases=[case(rows=3)])
 def barrier_by_warp(x=In(f32, "rows", 64), y=Out(f32, "rows", 64), rows=i32):
     y[...] = (x * np.where(np.arange(64) < 32, 1, 2))[:, ::-1]

@@ -19,19 +19,6 @@ FOLDER = Path(__file__).parent
 MODULES = ("planted_races.py", "planted_reads.py", "planted_addresses.py", "planted_waits.py")
 PLANTED = [kernel for module in MODULES for kernel in kernels_in(FOLDER / module).values()]
 
-# What a check cannot tell from right code, or does not follow.
-OUT_OF_REACH = {
-    "best_of_few": "compiled, the array is copied as one vector of which a part is written, as structs with "
-    "padding are",
-    "odd_threads_store": "compiled, it is the same as code whose even threads store and return early",
-    "shuffle_after_return": "a mask may name threads that have returned; whether the undefined value is used "
-    "is not followed",
-}
-EXPECTED_TO_FAIL = {
-    name: [pytest.mark.xfail(strict=True, reason=reason)] for name, reason in OUT_OF_REACH.items()
-}
-BUGS = [pytest.param(k, id=k.name, marks=EXPECTED_TO_FAIL.get(k.name, [])) for k in PLANTED]
-
 of_every_kernel = pytest.mark.parametrize("kernel", PLANTED, ids=lambda kernel: kernel.name)
 under_every_schedule = pytest.mark.parametrize("turns", SCHEDULES, ids=str)
 
@@ -48,7 +35,7 @@ def test_every_planted_source_marks_what_is_to_be_found_and_has_a_twin() -> None
 
 
 @under_every_schedule
-@pytest.mark.parametrize("kernel", BUGS)
+@of_every_kernel
 def test_a_planted_bug_is_found_at_its_line(kernel: Kernel, turns: Turns, sim: Device) -> None:
     seen = observe(kernel, kernel.start(), kernel.cases[0], turns, sim)
     wrong = complaint(seen.findings, marks_in(kernel.source), with_element=turns.forward)

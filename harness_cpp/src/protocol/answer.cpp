@@ -117,6 +117,7 @@ Json json_of(const FaultDetail& detail, const std::optional<std::size_t>& step) 
   add_thread(json, detail.block, detail.thread);
   if (!detail.diagnostics.empty()) json["diagnostics"] = json_of(detail.diagnostics);
   if (detail.findings != nullptr) add_findings(json, *detail.findings);
+  add_text(json, "printed", detail.printed);
   return json;
 }
 

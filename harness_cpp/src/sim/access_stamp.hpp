@@ -15,6 +15,8 @@ using Time = std::uint32_t;
 inline constexpr Time kTimes = 1u << 29;
 // Of a copy that may still be writing: later than everything, so that nobody knows it.
 inline constexpr Time kUnderWay = kTimes - 1;
+// Of a write whose thread left the block without the barrier that should order it.
+inline constexpr Time kLeftBehind = kTimes - 2;
 
 // 0: never accessed. Bit 63 stays clear: vectors compare signed words.
 //   lane 5 | other lane 5 | warp 5 | strength 2 | pc 17 | time 29

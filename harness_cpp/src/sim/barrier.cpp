@@ -44,7 +44,7 @@ std::uint32_t first_lane_value(Warp& warp, std::int32_t offset, std::uint32_t ma
 [[noreturn]] void fail_passed(const Warp& warp, const Op& op, const Leaving& left) {
   FaultDetail exit;
   add_source(*warp.launch->program, op_at(warp, left.pc), exit);
-  const Dim3 thread = thread_index((*warp.block->warps)[left.warp], left.lane);
+  const Dim3 thread = thread_index((*warp.block->warps)[left.warp], __builtin_ctz(left.lanes));
   FaultDetail detail;
   detail.kind = FaultKind::barrier_divergence;
   detail.message = "kernel '" + warp.launch->program->function->name +
@@ -64,7 +64,9 @@ void check_left(const Block& block, const Barrier& barrier) {
     for (const Passing& passing : warp.launch->program->passing) {
       if (passing.barrier_pc != warp.barrier_pc) continue;
       for (const Leaving& left : block.left) {
-        if (left.pc == passing.exit_pc) fail_passed(warp, op_at(warp, warp.barrier_pc), left);
+        if (left.pc != passing.exit_pc) continue;
+        if (passing.certain) fail_passed(warp, op_at(warp, warp.barrier_pc), left);
+        if (block.watch != nullptr) block.watch->left_before(warp, left);
       }
     }
   }
@@ -252,10 +254,12 @@ std::int32_t unite_parked(Warp& warp) {
 }
 
 void note_leaving(Warp& warp, const Op& op, std::uint32_t mask) {
-  for (const Leaving& left : warp.block->left) {
-    if (left.pc == op.pc) return;
+  for (Leaving& left : warp.block->left) {
+    if (left.pc != op.pc || left.warp != warp.index) continue;
+    left.lanes |= mask;
+    return;
   }
-  warp.block->left.push_back({op.pc, warp.index, __builtin_ctz(mask)});
+  warp.block->left.push_back({op.pc, warp.index, mask});
 }
 
 void leave_block(Warp& warp) {

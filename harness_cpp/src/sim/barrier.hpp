@@ -7,7 +7,8 @@
 // - lanes of a warp wait at one while others, alive, wait at another or where both would meet,
 //   unless that is the kernel's end (kernel_ends.hpp);
 // - it completes because threads exited that came past it: they left the kernel at code which every
-//   thread behind the barrier executes, and not by a mere return. See passed_barriers.hpp.
+//   thread behind the barrier executes, and not by a mere return; or others rely on what they
+//   wrote. See passed_barriers.hpp.
 // `barrier.sync` without .aligned may be executed by some lanes here, by others there.
 #pragma once
 

@@ -56,11 +56,11 @@ struct Barrier {
   bool everyone = true;          // bar.red: all predicates so far
 };
 
-// Where lanes of a block left the kernel.
+// Where lanes of a warp left the kernel.
 struct Leaving {
   std::int32_t pc = -1;
   std::uint32_t warp = 0;
-  int lane = 0;  // one of them
+  std::uint32_t lanes = 0;
 };
 
 struct Block {
@@ -74,7 +74,7 @@ struct Block {
   std::array<Barrier, kBarriers> barriers{};
   PendingCopies copies;  // only in launches with checks
   std::vector<Warp>* warps = nullptr;
-  std::vector<Leaving> left;       // one per pc
+  std::vector<Leaving> left;       // one per pc and warp, by who came first
   std::uint64_t instructions = 0;  // warp instructions so far
   std::uint64_t spun = 0;          // of these, by warps that only looked whether they may go on
   std::uint64_t inserted = 0;      // of the dispatches, those of ops that decode inserted

@@ -98,6 +98,8 @@ std::uint64_t BlockWatch::block_of(const WatchedArray& array, Stamp stamp) const
 bool BlockWatch::collides(const WarpAccess& whole, const LaneAccess& access, Stamp earlier) const {
   if (!is_current(*access.array, earlier)) return false;
   if (stamp::time(earlier) == kUnderWay) return true;
+  // To write over what nobody reads any more relies on nobody.
+  if (stamp::time(earlier) == kLeftBehind) return whole.kind == AccessKind::load;
   const std::uint64_t block = block_of(*access.array, earlier);
   const Strength mine = whole.shape.order.strength, theirs = stamp::strength(earlier);
   if (mine != Strength::plain && theirs != Strength::plain) {
@@ -233,7 +235,16 @@ void BlockWatch::local_access(const WarpAccess& whole, const LaneAccess& access)
     std::fill(begin, end, true);
     return;
   }
-  if (std::find(begin, end, true) != end) return;
+  const std::uint32_t element = whole.shape.element_bytes;
+  if (std::find(begin, end, true) != end) {
+    for (std::uint32_t k = 0; k < whole.shape.elements; ++k) {
+      const auto part = begin + static_cast<std::ptrdiff_t>(k * element);
+      if (std::find(part, part + element, true) == part + element)
+        m_undefined.loaded(whole.warp, whole.op, access.lane, k, access.offset + k * element,
+                           element);
+    }
+    return;
+  }
   m_launch.findings().add_unwritten(nullptr, access.offset, whole.shape.bytes(),
                                     {m_block.linear, whole.warp.index, access.lane, whole.op.pc});
 }

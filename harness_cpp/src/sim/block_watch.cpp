@@ -6,7 +6,8 @@
 
 namespace cudaopt::sim {
 
-BlockWatch::BlockWatch(LaunchWatch& launch, Block& block) : m_launch(launch), m_block(block) {
+BlockWatch::BlockWatch(LaunchWatch& launch, Block& block)
+    : m_launch(launch), m_block(block), m_undefined(block, launch.findings()) {
   if (!launch.accesses()) return;
   m_shared.host = block.shared;
   m_shared.tracked = true;
@@ -19,6 +20,8 @@ void BlockWatch::begin() {
   m_running = true;
   m_launch.end_turn();
   m_clocks.begin(m_block.linear, m_block.warps->size(), m_launch.tick());
+  m_undefined.begin();
+  m_left_behind.begin(m_block.warps->size());
   m_locations.clear();
   m_local_written.assign(m_block.local_bytes * m_block.warps->size() * kLanes, false);
 }
@@ -33,6 +36,7 @@ void BlockWatch::finish() {
   if (!m_running) return;
   m_running = false;
   forget_copies();
+  m_left_behind.forget(m_shared.cells);
   for (const UnwrittenReads::Read& read : m_shared.unwritten.take()) {
     const Party at{read.block, stamp::warp(read.stamp), stamp::lane(read.stamp),
                    stamp::pc(read.stamp)};
@@ -54,6 +58,18 @@ void BlockWatch::barrier_released(std::size_t barrier, std::uint32_t warps, bool
   for (const Warp& warp : *m_block.warps)
     if (whole_block && warp.state == WarpState::exited) exited |= 1u << warp.index;
   m_clocks.barrier_released(barrier, warps, exited, m_launch.tick());
+}
+
+void BlockWatch::shuffled(Warp& warp, const Op& op, std::uint32_t mask,
+                          const ShuffleSources& sources) {
+  if (!m_launch.accesses()) return;
+  if ((sources.absent & mask) == 0 && !m_undefined.follows(warp)) return;
+  m_undefined.shuffled(warp, op, mask, sources);
+}
+
+void BlockWatch::left_before(const Warp& waiting, const Leaving& left) {
+  if (!m_launch.accesses()) return;
+  m_left_behind.mark(m_shared.cells, left, waiting.barrier_pc, m_clocks.floor(waiting.index));
 }
 
 void BlockWatch::fence(const Warp& warp, Scope scope) {
@@ -140,6 +156,7 @@ void BlockWatch::report(const WarpAccess& whole, const LaneAccess& access, std::
       return report_unfinished(whole, access, cell, earlier);
     earlier = started;  // no order at all: waiting for the copy would not help
   }
+  if (stamp::time(earlier) == kLeftBehind) return report_left_behind(whole, access, cell, earlier);
   Collision collision;
   collision.array = access.array;
   collision.offset = std::max(cell << access.array->cells.shift(), access.offset);
@@ -177,6 +194,19 @@ void BlockWatch::report_unfinished(const WarpAccess& whole, const LaneAccess& ac
   collision.reads = whole.kind == AccessKind::load;
   collision.missing = Missing::copy_wait;
   m_launch.findings().add_race(collision);
+}
+
+void BlockWatch::report_left_behind(const WarpAccess& whole, const LaneAccess& access,
+                                    std::uint64_t cell, Stamp written) {
+  Collision collision;
+  collision.array = access.array;
+  collision.offset = std::max(cell << access.array->cells.shift(), access.offset);
+  collision.bytes = whole.shape.element_bytes;
+  collision.at = {m_block.linear, whole.warp.index, access.lane, whole.op.pc};
+  collision.other = {m_block.linear, stamp::warp(written), stamp::lane(written),
+                     stamp::pc(written)};
+  collision.reads = true;
+  m_launch.findings().add_passed(collision, m_left_behind.barrier_of(written));
 }
 
 }  // namespace cudaopt::sim

@@ -10,7 +10,9 @@
 #include "sim/block.hpp"
 #include "sim/block_clocks.hpp"
 #include "sim/launch_watch.hpp"
+#include "sim/left_behind.hpp"
 #include "sim/memory_order.hpp"
+#include "sim/undefined_values.hpp"
 #include "sim/watched_array.hpp"
 
 namespace cudaopt::sim {
@@ -49,6 +51,9 @@ class BlockWatch {
   // `whole_block`: it waited for everyone, those who have exited included.
   void barrier_released(std::size_t barrier, std::uint32_t warps, bool whole_block);
   void fence(const Warp& warp, Scope scope);
+  // Lanes left by what may be an early return: `waiting`'s barrier goes on without them. Before it
+  // is released.
+  void left_before(const Warp& waiting, const Leaving& left);
 
   // mbarrier: an arrival publishes like a release to its place in shared memory; a wait that is
   // over learns from there.
@@ -60,6 +65,10 @@ class BlockWatch {
   void copy_started(const Warp& warp, std::uint32_t lane, std::uint32_t address,
                     std::uint32_t bytes, std::int32_t pc);
   void copies_waited(const Warp& warp, std::uint32_t lanes);
+
+  // Of a shuffle that has read its sources.
+  void shuffled(Warp& warp, const Op& op, std::uint32_t mask, const ShuffleSources& sources);
+  [[nodiscard]] UndefinedValues& undefined() { return m_undefined; }
 
   // For the fast path. Stamps from `turn` on are this block's.
   [[nodiscard]] LaunchWatch& launch() { return m_launch; }
@@ -103,6 +112,8 @@ class BlockWatch {
   [[nodiscard]] Stamp start_of(const LaneAccess& access, std::uint64_t cell, Stamp copy) const;
   void report_unfinished(const WarpAccess& whole, const LaneAccess& access, std::uint64_t cell,
                          Stamp copy);
+  void report_left_behind(const WarpAccess& whole, const LaneAccess& access, std::uint64_t cell,
+                          Stamp written);
   void report(const WarpAccess& whole, const LaneAccess& access, std::uint64_t cell, Stamp earlier,
               bool earlier_reads, bool in_one_instruction = false);
 
@@ -114,6 +125,8 @@ class BlockWatch {
   WatchedArray m_shared;
   std::vector<bool> m_local_written;               // by byte of all threads
   std::vector<std::vector<StartedCopy>> m_copies;  // by thread, those nobody has waited for
+  LeftBehind m_left_behind;
+  UndefinedValues m_undefined;
   std::unordered_map<std::uint64_t, SyncLocation> m_locations;  // by shared address
 };
 

@@ -3,40 +3,13 @@
 #include <algorithm>
 
 #include "sim/fault.hpp"
+#include "sim/finding_text.hpp"
 #include "sim/speculated_loads.hpp"
 
 namespace cudaopt::sim {
 namespace {
 
 constexpr std::size_t kNotKept = ~std::size_t{0};
-
-std::string index_text(const Dim3& index) {
-  return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
-         std::to_string(index.z) + ")";
-}
-
-std::string place_text(const ArrayPlace& place) {
-  return place.name + "[" + std::to_string(place.element) + "]";
-}
-
-bool is_atomic(const std::string& instruction) {
-  const auto at = instruction.find("atom.");
-  return at != std::string::npos || instruction.find("red.") == 0;
-}
-
-const char* access_name(const std::string& instruction, bool reads) {
-  if (is_atomic(instruction)) return "atomic";
-  return reads ? "read" : "write";
-}
-
-std::string verb(const std::string& access) {
-  if (access == "atomic") return "updates";
-  return access == "read" ? "reads" : "writes";
-}
-
-std::string line_of(const OtherParty& other) {
-  return other.at ? " at " + other.at->file + ":" + std::to_string(other.at->line) : "";
-}
 
 std::string points_key(const std::optional<SourcePoint>& at,
                        const std::vector<SourcePoint>& inlined_from) {
@@ -202,10 +175,38 @@ Finding CheckFindings::race_of(const Collision& collision, FaultKind kind) const
   return finding;
 }
 
+void CheckFindings::add_passed(const Collision& collision, std::int32_t barrier_pc) {
+  const Key key{FaultKind::barrier_divergence, array_key(collision.array, collision.offset),
+                barrier_pc, collision.at.pc};
+  if (is_speculated(collision.at.pc) || counted(key)) return;
+  const ArrayPlace place =
+      place_of(*m_launch.program, *collision.array, collision.offset, collision.bytes);
+  const OtherParty reader = other_of(collision.at, true);
+  Finding finding;
+  FaultDetail& what = finding.what;
+  if (const Op* op = op_at(barrier_pc); op != nullptr) add_source(*m_launch.program, *op, what);
+  what.kind = FaultKind::barrier_divergence;
+  what.block = block_index(collision.at.block);
+  what.thread = thread_of(collision.at);
+  what.message = "kernel '" + m_launch.program->function->name + "': thread " +
+                 index_text(thread_of(collision.other)) +
+                 " went past a barrier that others wait at, at " + line_text(what) +
+                 ", and ended; thread " + index_text(*what.thread) + " then reads " +
+                 place_text(place) + line_of(reader) + ", which that thread wrote" +
+                 line_of(other_of(collision.other, false)) +
+                 "; every thread of the block must execute the same barrier";
+  add(key, std::move(finding));
+}
+
 void CheckFindings::add_unwritten(const WatchedArray* array, std::uint64_t offset,
                                   std::uint32_t bytes, const Party& at) {
   const Key key{FaultKind::uninitialized_read, array_key(array, offset), at.pc, -1};
   if (is_speculated(at.pc) || counted(key)) return;
+  add(key, unwritten_of(array, offset, bytes, at));
+}
+
+Finding CheckFindings::unwritten_of(const WatchedArray* array, std::uint64_t offset,
+                                    std::uint32_t bytes, const Party& at) const {
   ArrayPlace place;
   if (array != nullptr) {
     place = place_of(*m_launch.program, *array, offset, bytes);
@@ -223,7 +224,32 @@ void CheckFindings::add_unwritten(const WatchedArray* array, std::uint64_t offse
                  place_text(place) + " of " + place.space +
                  " memory, which nobody has written, at " + line_text(what) + ", block " +
                  index_text(*what.block) + ", thread " + index_text(*what.thread);
-  add(key, std::move(finding));
+  return finding;
+}
+
+void CheckFindings::add_undefined(const UndefinedOrigin& origin, const Party& use) {
+  const FaultKind kind = origin.unwritten ? FaultKind::uninitialized_read : FaultKind::absent_lane;
+  const Key key{kind, array_key(nullptr, 0), origin.at.pc, -1};
+  if (counted(key)) return;
+  add(key, origin.unwritten ? unwritten_of(nullptr, origin.offset, origin.bytes, origin.at)
+                            : from_nowhere(origin, use));
+}
+
+Finding CheckFindings::from_nowhere(const UndefinedOrigin& origin, const Party& use) const {
+  Finding finding;
+  FaultDetail& what = finding.what;
+  if (const Op* op = op_at(origin.at.pc); op != nullptr) add_source(*m_launch.program, *op, what);
+  what.kind = FaultKind::absent_lane;
+  what.block = block_index(origin.at.block);
+  what.thread = thread_of(origin.at);
+  what.message = "kernel '" + m_launch.program->function->name + "': lane " +
+                 std::to_string(origin.at.lane) + " gets an undefined value from lane " +
+                 std::to_string(origin.other_lane) +
+                 ", which has ended or is not named, by the shuffle at " + line_text(what) +
+                 ", block " + index_text(*what.block) + ", thread " + index_text(*what.thread) +
+                 ", and something depends on it" + line_of(other_of(use, false)) +
+                 "; let every lane take part, or do not use what comes from absent ones";
+  return finding;
 }
 
 std::vector<Finding> CheckFindings::sorted() const {

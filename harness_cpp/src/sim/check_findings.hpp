@@ -20,6 +20,15 @@ struct Party {
   std::int32_t pc = 0;
 };
 
+// What made a value that PTX leaves undefined: a shuffle from a lane that took no part, or a load.
+struct UndefinedOrigin {
+  Party at;
+  std::uint32_t other_lane = 0;  // of the shuffle
+  bool unwritten = false;        // a load of these bytes of the thread's local memory
+  std::uint64_t offset = 0;
+  std::uint32_t bytes = 0;
+};
+
 enum class Missing : std::uint8_t {
   one_value,  // lanes of one instruction write different values
   warp_barrier,
@@ -43,9 +52,13 @@ class CheckFindings {
   explicit CheckFindings(const Launch& launch) : m_launch(launch) {}
 
   void add_race(const Collision& collision);
+  // A read of what a thread wrote that went past the barrier, which the reader executed.
+  void add_passed(const Collision& collision, std::int32_t barrier_pc);
   // A read (or an update) of bytes nobody wrote. `array` nullptr: local memory at `offset`.
   void add_unwritten(const WatchedArray* array, std::uint64_t offset, std::uint32_t bytes,
                      const Party& at);
+  // Something depends on an undefined value.
+  void add_undefined(const UndefinedOrigin& origin, const Party& use);
 
   // By place in the source.
   [[nodiscard]] std::vector<Finding> sorted() const;
@@ -64,6 +77,9 @@ class CheckFindings {
   [[nodiscard]] Dim3 thread_of(const Party& party) const;
   [[nodiscard]] const Op* op_at(std::int32_t pc) const;
   [[nodiscard]] bool is_speculated(std::int32_t pc);
+  [[nodiscard]] Finding unwritten_of(const WatchedArray* array, std::uint64_t offset,
+                                     std::uint32_t bytes, const Party& at) const;
+  [[nodiscard]] Finding from_nowhere(const UndefinedOrigin& origin, const Party& use) const;
   [[nodiscard]] Finding race_of(const Collision& collision, FaultKind kind) const;
 
   const Launch& m_launch;

@@ -31,6 +31,13 @@ std::optional<Binding> bind_video(const Form& form);
 // atom and red of .v2 and .v4: ops_atomic_vector.cpp
 std::optional<Binding> bind_atomic_vector(const ptx::Function& function, const Form& form,
                                           const ptx::Instruction& instruction, Watch watch);
+// shfl: ops_shuffle.cpp
+std::optional<Binding> bind_shfl(const Form& form, std::size_t operands);
+// redux: ops_redux.cpp
+std::optional<Binding> bind_redux(const Form& form);
+// fence, membar: ops_fence.cpp
+std::optional<Binding> bind_fence(const Form& form, const ptx::Instruction& instruction,
+                                  Watch watch);
 // cvt.pack: ops_convert_pack.cpp
 std::optional<Binding> bind_pack_integers(const Form& form);
 

@@ -9,11 +9,6 @@
 namespace cudaopt::sim {
 namespace {
 
-std::string index_text(const Dim3& index) {
-  return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
-         std::to_string(index.z) + ")";
-}
-
 std::string point_text(const SourcePoint& point) {
   return point.file + ":" + std::to_string(point.line);
 }
@@ -68,6 +63,11 @@ std::vector<FaultDetail> callers_of(const Warp& warp) {
 }
 
 }  // namespace
+
+std::string index_text(const Dim3& index) {
+  return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
+         std::to_string(index.z) + ")";
+}
 
 void add_source(const Program& program, const Op& op, FaultDetail& detail) {
   const ptx::Instruction* instruction = program.instruction_of(op);

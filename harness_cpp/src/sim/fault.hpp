@@ -21,6 +21,9 @@ std::string add_place(const Warp& warp, const Op& op, FaultDetail& detail);
 // "saxpy.cu:14", "gemm.cu:41, inlined from gemm.cu:88", or "" without line information.
 [[nodiscard]] std::string line_text(const FaultDetail& detail);
 
+// "(3,0,0)"
+[[nodiscard]] std::string index_text(const Dim3& index);
+
 // The index of the block's thread that `lane` of `warp` is.
 [[nodiscard]] Dim3 thread_index(const Warp& warp, int lane);
 

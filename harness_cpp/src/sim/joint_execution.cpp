@@ -3,6 +3,7 @@
 #include "sim/block.hpp"
 #include "sim/frames.hpp"
 #include "sim/members.hpp"
+#include "sim/paths.hpp"
 #include "sim/shadow.hpp"
 
 namespace cudaopt::sim {
@@ -10,10 +11,6 @@ namespace {
 
 constexpr std::size_t kSources = 5, kResults = 2;
 constexpr std::int32_t kSlotBytes = 256;  // of the widest
-
-const Op& op_of(const Warp& warp, const Split& split) {
-  return warp.launch->program->code[static_cast<std::size_t>(split.pc)];
-}
 
 // Registers that hold the operands of all lanes, and nothing else.
 struct Gathered {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "sim/printed_text.hpp"
 #include "sim/residents.hpp"
 #include "sim/worker.hpp"
 
@@ -39,8 +40,11 @@ class BlockQueue {
     m_end.store(std::min(m_end.load(), block), std::memory_order_relaxed);
   }
 
-  void rethrow() const {
-    if (m_error != nullptr) std::rethrow_exception(m_error);
+  // What later blocks have printed depends on who was how fast.
+  void rethrow(PrintedText* printed) const {
+    if (m_error == nullptr) return;
+    if (printed != nullptr) printed->forget_after(m_failed);
+    std::rethrow_exception(m_error);
   }
 
  private:
@@ -56,6 +60,7 @@ void work(BlockQueue& queue, Worker& worker,
     try {
       run(worker, block);
     } catch (...) {  // carried to the launching thread, whatever it is
+      worker.keep_printed();
       queue.fail(block, std::current_exception());
       return;
     }
@@ -84,7 +89,7 @@ Counters for_each_block(Launch& launch, RunSlice run_slice, unsigned threads, st
   }
   work(queue, *workers[0], run);
   for (std::thread& thread : others) thread.join();
-  queue.rethrow();
+  queue.rethrow(launch.printed);
   Counters total;
   for (const auto& worker : workers) total.add(worker->take_counters());
   return total;

@@ -40,7 +40,7 @@ void LaunchWatch::watch(WatchedArray& array, const Allocation& allocation, bool 
 
 // Past the last time nothing can be told apart any more: the checks end, and what was found stays.
 Time LaunchWatch::tick() {
-  if (m_now + 1 < kUnderWay) return ++m_now;
+  if (m_now + 1 < kLeftBehind) return ++m_now;
   m_accesses = false;
   for (WatchedArray& array : m_arrays) array.tracked = false;
   return m_now;

@@ -70,7 +70,12 @@ struct Op {
   Pipe pipe = Pipe::integer;
 };
 
-enum class WarpState : std::uint8_t { running, at_barrier, exited };
+enum class WarpState : std::uint8_t {
+  running,
+  at_barrier,
+  exited,
+  interrupted,  // by the instruction it executed last: it runs on, but its slice ends
+};
 
 struct Block;
 struct Frame;
@@ -142,6 +147,31 @@ template <class T>
     for (int i = 0; i < kLanes; ++i) warp.lane_mask[i] = 0u - ((mask >> i) & 1u);
   }
   return warp.lane_mask;
+}
+
+// One lane's value of a register, whatever instruction set the handlers are for.
+template <class T>
+[[nodiscard]] static inline T lane_value(const Warp& warp, std::int32_t offset, int lane) {
+  T value{};
+  std::memcpy(&value, warp.registers + offset + static_cast<std::size_t>(lane) * sizeof value,
+              sizeof value);
+  return value;
+}
+
+// The address a lane's load, store or atomic is about to access.
+[[nodiscard]] static inline std::uint64_t effective_address(const Warp& warp, const Op& op,
+                                                            int lane) {
+  std::uint64_t base = 0;
+  if (op.address == Slot::b64) base = lane_value<std::uint64_t>(warp, op.src[0], lane);
+  if (op.address == Slot::b32) base = lane_value<std::uint32_t>(warp, op.src[0], lane);
+  return base + static_cast<std::uint64_t>(op.imm);
+}
+
+// The lanes that execute `op`, the warp's next: of a branch all, which then choose.
+[[nodiscard]] static inline std::uint32_t executing_lanes(const Warp& warp, const Op& op) {
+  if (op.guard < 0 || op.is_branch) return warp.active;
+  const std::uint32_t predicate = warp.predicates[op.guard];
+  return warp.active & (op.guard_negated ? ~predicate : predicate);
 }
 
 // Raises a Fault at `op`, adding source line, instruction text, block and thread of `lane`.

@@ -64,10 +64,6 @@ void check_lane(const Warp& warp, const Op& op, std::uint32_t mask, const std::u
   }
 }
 
-const Op& op_of(const Warp& warp, const Split& split) {
-  return warp.launch->program->code[static_cast<std::size_t>(split.pc)];
-}
-
 bool is_waiting(const Warp& warp, const Split& split) {
   const bool waits = split.wait == Wait::members || split.wait == Wait::whole_warp;
   return waits && (split.mask & warp.alive) != 0;

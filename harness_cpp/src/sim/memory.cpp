@@ -142,8 +142,9 @@ const NamedRange* range_at(const Window& window, std::uint64_t address) {
                             (range == nullptr ? "" : " (past '" + range->name + "')");
   const bool fits = access.bytes <= window.size && access.address <= window.size - access.bytes;
   if (fits) fail_misaligned(access, std::move(detail), where);
-  detail.message = subject(access) + std::to_string(access.bytes) + " bytes at " + where +
-                   ", but " + std::to_string(window.size) + " bytes are there";
+  detail.message =
+      subject(access) + std::to_string(access.bytes) + " bytes at " + where + ", but " +
+      (window.size == 0 ? "the kernel has none" : std::to_string(window.size) + " bytes are there");
   fail(access.warp, access.op, access.lane, std::move(detail));
 }
 

@@ -1,9 +1,9 @@
-// atom, red and fences. Lanes act in order, lowest first; the host operation is atomic, because
+// atom and red. Lanes act in order, lowest first; the host operation is atomic, because
 // blocks run on several threads.
+#include "sim/atomic_operations.hpp"
 #include "sim/block_order.hpp"
 #include "sim/block_watch.hpp"
 #include "sim/families.hpp"
-#include "sim/half.hpp"
 #include "sim/memory.hpp"
 #include "sim/memory_form.hpp"
 #include "sim/ops.hpp"
@@ -11,145 +11,7 @@
 namespace cudaopt::sim::CUDAOPT_ISA {
 namespace {
 
-// New values from the old one and the operands; `c` is used by cas alone.
-struct Add {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return static_cast<T>(old + b);
-  }
-};
-struct Minimum {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return b < old ? b : old;
-  }
-};
-struct Maximum {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return b > old ? b : old;
-  }
-};
-struct And {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return old & b;
-  }
-};
-struct Or {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return old | b;
-  }
-};
-struct Xor {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return old ^ b;
-  }
-};
-struct Exchange {
-  template <class T>
-  static T apply(T, T b, T) {
-    return b;
-  }
-};
-struct CompareAndSwap {
-  template <class T>
-  static T apply(T old, T b, T c) {
-    return old == b ? c : old;
-  }
-};
-struct Increment {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return old >= b ? 0 : old + 1;
-  }
-};
-struct Decrement {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return old == 0 || old > b ? b : old - 1;
-  }
-};
-// In global memory f32 sums flush subnormal numbers, in shared memory they do not.
-struct AddFlushed {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return flush(canonical(flush(old) + flush(b)));
-  }
-};
-struct AddFloat {
-  template <class T>
-  static T apply(T old, T b, T) {
-    if constexpr (sizeof(T) == 8) return keeping_nan(old + b, old, b);
-    return canonical(old + b);
-  }
-};
-template <class Half>
-struct AddHalf {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return static_cast<T>(Half::encode(Half::decode(old) + Half::decode(b)));
-  }
-};
-template <class Half>
-struct AddHalves {
-  template <class T>
-  static T apply(T old, T b, T) {
-    return pair_of(Half::encode(Half::decode(low_half(old)) + Half::decode(low_half(b))),
-                   Half::encode(Half::decode(high_half(old)) + Half::decode(high_half(b))));
-  }
-};
-
-template <std::size_t kBytes>
-struct MemoryWord;
-template <>
-struct MemoryWord<2> {
-  using Type [[gnu::may_alias]] = std::uint16_t;
-};
-template <>
-struct MemoryWord<4> {
-  using Type [[gnu::may_alias]] = std::uint32_t;
-};
-template <>
-struct MemoryWord<8> {
-  using Type [[gnu::may_alias]] = std::uint64_t;
-};
-
-template <class Operation, class T>
-T update(std::uint8_t* host, T b, T c) {
-  using Bits = typename MemoryWord<sizeof(T)>::Type;
-  auto* word = reinterpret_cast<Bits*>(host);
-  Bits old = __atomic_load_n(word, __ATOMIC_RELAXED);
-  Bits fresh = old;
-  do {
-    fresh = bits_as<Bits>(Operation::template apply<T>(bits_as<T>(old), b, c));
-  } while (
-      !__atomic_compare_exchange_n(word, &old, fresh, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-  return bits_as<T>(old);
-}
-
-template <class Operation, class T>
-T update_at(ptx::Space space, std::uint64_t address, std::uint8_t* host, T b, T c) {
-  if constexpr (std::is_same_v<Operation, AddFloat> && std::is_same_v<T, float>) {
-    const ptx::Space actual = space == ptx::Space::none ? space_of_generic(address) : space;
-    if (actual == ptx::Space::global) return update<AddFlushed, float>(host, b, c);
-  }
-  return update<Operation, T>(host, b, c);
-}
-
-std::uint64_t address_of(Warp& warp, const Op& op, int lane) {
-  const auto displacement = static_cast<std::uint64_t>(op.imm);
-  switch (op.address) {
-    case Slot::b64:
-      return Source<std::uint64_t>(warp, op, 0)[lane] + displacement;
-    case Slot::b32:
-      return Source<std::uint32_t>(warp, op, 0)[lane] + displacement;
-    default:
-      return displacement;
-  }
-}
+using namespace atomic_operations;
 
 // The hardware serves lanes that share an address one after the other.
 void count(Warp& warp, const std::uint64_t* addresses, std::uint32_t mask) {
@@ -173,7 +35,7 @@ std::int32_t atomic(Warp& warp, const Op& op, std::uint32_t mask) {
   std::uint64_t addresses[kLanes] = {};
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    addresses[lane] = address_of(warp, op, lane);
+    addresses[lane] = effective_address(warp, op, lane);
     std::uint8_t* host =
         resolve(warp, op, space, addresses[lane], sizeof(T), lane, AccessKind::atomic);
     const T old = update_at<Operation, T>(space, addresses[lane], host, b[lane], c[lane]);
@@ -189,7 +51,7 @@ std::int32_t watched_atomic(Warp& warp, const Op& op, std::uint32_t mask) {
   std::uint64_t addresses[kLanes] = {};
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    addresses[lane] = address_of(warp, op, lane);
+    addresses[lane] = effective_address(warp, op, lane);
     static_cast<void>(
         resolve(warp, op, space_of(op), addresses[lane], sizeof(T), lane, AccessKind::atomic));
   }
@@ -319,31 +181,6 @@ std::optional<Binding> bind_atomic_form(const ptx::Function& function, const For
   binding->aux = static_cast<std::int32_t>(declared_space(form)) << 8 | shape_bits(shape);
   binding->pipe = Pipe::memory;
   binding->latency = 200;
-  return binding;
-}
-
-std::int32_t order_memory(Warp&, const Op& op, std::uint32_t) {
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  return op.pc + 1;
-}
-
-std::int32_t watched_fence(Warp& warp, const Op& op, std::uint32_t mask) {
-  warp.block->watch->fence(warp, shape_of(op.aux).order.scope);
-  return order_memory(warp, op, mask);
-}
-
-std::optional<Binding> bind_fence(const Form& form, const ptx::Instruction& instruction,
-                                  Watch watch) {
-  using M = Modifier;
-  if (!instruction.operands.empty() || !form.only({M::cta, M::cluster, M::gpu, M::system, M::gl,
-                                                   M::sc, M::acq_rel, M::acquire, M::release}))
-    return std::nullopt;
-  Binding binding;
-  binding.full = binding.masked = watch == Watch::nothing ? order_memory : watched_fence;
-  AccessShape shape;
-  shape.order = memory_order(instruction);
-  binding.aux = shape_bits(shape);
-  binding.pipe = Pipe::memory;
   return binding;
 }
 

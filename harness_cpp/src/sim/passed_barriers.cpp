@@ -55,9 +55,9 @@ std::vector<Passing> passed_barriers(const ptx::ControlFlow& flow,
     for (const Op& exit : code) {
       if (exit.full != exit_lanes || exit.instruction < 0) continue;
       const std::int32_t from = leaving_block(flow, returning, block_of(exit));
-      if (from < 0 || from == block_of(barrier) || ends[static_cast<std::size_t>(from)]) continue;
+      if (from < 0 || from == block_of(barrier)) continue;
       if (lies_behind(flow, meeting, from, block_of(barrier))) {
-        passing.push_back({barrier.pc, exit.pc});
+        passing.push_back({barrier.pc, exit.pc, !ends[static_cast<std::size_t>(from)]});
       }
     }
   }

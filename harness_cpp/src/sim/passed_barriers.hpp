@@ -5,10 +5,12 @@
 // hardware since Volta waits for the other threads alone. Both look the same at run time, so the
 // code decides: an exit lies behind a barrier if every thread that executes the barrier and does
 // not return early comes through the exit's block, and none comes to the barrier from there. A
-// block that holds nothing but the return counts as the one before it; ends as in kernel_ends.hpp
-// do not count.
+// block that holds nothing but the return counts as the one before it.
 //
-// What is therefore missed: threads that go past a barrier with nothing behind it but such an end.
+// Of ends as in kernel_ends.hpp it is not certain. Whoever comes to one without the barrier is
+// taken to have returned early, unless a thread behind the barrier reads what that one wrote to
+// shared memory: a barrier orders those who come to it, and the reader relies on it
+// (left_behind.hpp).
 #pragma once
 
 #include <cstdint>

@@ -16,6 +16,10 @@ void remove_dead(Warp& warp) {
 
 }  // namespace
 
+const Op& op_of(const Warp& warp, const Split& split) {
+  return warp.launch->program->code[static_cast<std::size_t>(split.pc)];
+}
+
 Split running_path(const Warp& warp, std::int32_t pc) {
   return {pc, warp.active, warp.reconverge, Wait::none, warp.frame, nullptr};
 }

@@ -9,6 +9,9 @@
 
 namespace cudaopt::sim {
 
+// The op the lanes of a split stand at.
+[[nodiscard]] const Op& op_of(const Warp& warp, const Split& split);
+
 // The running lanes, to go on at `pc` later.
 [[nodiscard]] Split running_path(const Warp& warp, std::int32_t pc);
 

@@ -28,6 +28,7 @@ Effect effect_of(const Instruction& instruction, const std::vector<bool>& regist
     return any({"test_wait", "try_wait"}) ? Effect::polls : Effect::stores;
   }
   if (opcode == "st") return instruction.has("param") ? Effect::none : Effect::stores;
+  if (opcode == "wmma") return any({"store"}) ? Effect::stores : Effect::none;
   if (opcode == "red" || opcode == "cp" || opcode == "stmatrix") return Effect::stores;
   return Effect::none;
 }

@@ -17,6 +17,12 @@ void PrintedText::add(std::uint64_t block, std::string text) {
   }
 }
 
+void PrintedText::forget_after(std::uint64_t block) {
+  const std::lock_guard<std::mutex> lock(m_mutex);
+  for (auto at = m_blocks.upper_bound(block); at != m_blocks.end(); at = m_blocks.erase(at))
+    m_bytes -= at->second.size();
+}
+
 std::string PrintedText::take() {
   const std::lock_guard<std::mutex> lock(m_mutex);
   std::string all;

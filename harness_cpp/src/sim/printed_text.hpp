@@ -17,6 +17,9 @@ class PrintedText {
   // Once per block, from any thread.
   void add(std::uint64_t block, std::string text);
 
+  // A launch ended at this block, while later ones may have run or not.
+  void forget_after(std::uint64_t block);
+
   // The first `kMostPrinted` bytes; a last line says if there were more.
   [[nodiscard]] std::string take();
 

@@ -94,9 +94,11 @@ struct NamedRange {
   std::uint64_t offset = 0, bytes = 0;
 };
 
-// Whoever leaves the kernel at `exit_pc` has passed by the barrier at `barrier_pc`.
+// Whoever leaves the kernel at `exit_pc` without having executed the barrier at `barrier_pc` has
+// passed it by, or, where it is not certain, may have returned before it.
 struct Passing {
   std::int32_t barrier_pc = -1, exit_pc = -1;
+  bool certain = true;
 };
 
 // One operand of an instruction that has too many of them for an Op.

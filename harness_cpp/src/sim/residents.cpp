@@ -26,6 +26,17 @@ Residents::Residents(Launch& launch, RunSlice run_slice)
       m_random(launch.order.seed) {}
 
 Counters Residents::run() {
+  try {
+    run_all();
+  } catch (const Fault&) {
+    for (const std::unique_ptr<Worker>& worker : m_running)
+      if (worker != nullptr) worker->keep_printed();
+    throw;
+  }
+  return m_total;
+}
+
+void Residents::run_all() {
   const bool random = m_launch.order.kind == Order::Kind::random;
   const std::uint64_t least = random ? kBlocksAtRandom : 1;
   while (m_next < m_count || !m_running.empty()) {
@@ -39,7 +50,6 @@ Counters Residents::run() {
     if (++m_idle_rounds == 1) start(m_running.size());
     if (m_idle_rounds >= m_next_look) look_for_standstill();
   }
-  return m_total;
 }
 
 void Residents::start(std::uint64_t blocks) {

@@ -26,6 +26,7 @@ class Residents {
  private:
   enum class Turn : std::uint8_t { ended, working, waiting };
 
+  void run_all();
   void start(std::uint64_t blocks);
   [[nodiscard]] bool give_turns();
   [[nodiscard]] Turn give_turn(Worker& worker);

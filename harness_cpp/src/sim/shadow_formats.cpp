@@ -28,13 +28,6 @@ bool is_arithmetic(ShadowRule rule) {
 
 }  // namespace
 
-std::int32_t register_of(const Operand* operand) {
-  if (operand == nullptr) return -1;
-  if (operand->kind == Operand::Kind::reg) return operand->reg;
-  const bool based = operand->kind == Operand::Kind::address && !operand->elements.empty();
-  return based ? register_of(&operand->elements[0]) : -1;
-}
-
 ShadowFormats::ShadowFormats(const ptx::Function& function, const std::vector<DescribedRule>& rules,
                              const std::vector<PlacedOperands>& operands)
     : m_function(function),

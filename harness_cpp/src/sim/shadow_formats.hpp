@@ -7,17 +7,10 @@
 #include <vector>
 
 #include "ptx/module.hpp"
+#include "sim/placed_operands.hpp"
 #include "sim/shadow_rule.hpp"
 
 namespace cudaopt::sim {
-
-// The operands of one instruction, flattened as decode flattens them: results, then sources.
-struct PlacedOperands {
-  std::vector<const ptx::Operand*> results, sources;
-};
-
-// The register an operand reads or writes, -1 if none; of an address, its base.
-[[nodiscard]] std::int32_t register_of(const ptx::Operand* operand);
 
 class ShadowFormats {
  public:

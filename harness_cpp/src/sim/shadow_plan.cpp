@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "ptx/control_flow.hpp"
-#include "ptx/flat_operands.hpp"
-#include "sim/fault.hpp"
+#include "sim/current_cells.hpp"
+#include "sim/described_code.hpp"
+#include "sim/shadow_constants.hpp"
+#include "sim/shadow_dependence.hpp"
 #include "sim/shadow_formats.hpp"
-#include "sim/shadow_rule.hpp"
 
 namespace cudaopt::sim {
 namespace {
@@ -17,27 +17,10 @@ using ptx::RegisterClass;
 
 constexpr std::int32_t kSlotBytes = kLanes * 4;
 
-PlacedOperands place(const Instruction& instruction) {
-  const std::vector<std::int32_t> written = ptx::written_operands(instruction);
-  PlacedOperands placed;
-  for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
-    const bool result =
-        std::find(written.begin(), written.end(), static_cast<std::int32_t>(i)) != written.end();
-    flatten(instruction.operands[i], result ? placed.results : placed.sources);
-  }
-  return placed;
-}
-
 bool needs_a_cell(ShadowRule rule) {
   const bool arithmetic = rule >= ShadowRule::add && rule <= ShadowRule::maximum;
   return arithmetic || rule == ShadowRule::convert || rule == ShadowRule::from_integer ||
          rule == ShadowRule::sign_bits;
-}
-
-// 1.5 * 2^23 and 2^23, and the few numbers above them that code adds to round to an integer.
-bool is_magic(std::uint32_t bits) {
-  const std::uint32_t size = bits & 0x7fffffffu;
-  return (size >= 0x4b400000u && size < 0x4b400100u) || (size >= 0x4b000000u && size < 0x4b000100u);
 }
 
 class Planner {
@@ -45,13 +28,10 @@ class Planner {
   explicit Planner(Program& program)
       : m_program(program),
         m_function(*program.function),
-        m_rules(describe_all(program)),
-        m_operands(place_all(program)),
-        m_formats(m_function, m_rules, m_operands),
-        m_depends(m_function.registers.size(), false) {
-    find_constants();
-    find_dependent();
-  }
+        m_described(program),
+        m_formats(m_function, m_described.rules, m_described.operands),
+        m_constants(m_function, m_described.operands),
+        m_dependence(m_formats, m_function.registers.size(), m_described.operands) {}
 
   [[nodiscard]] std::shared_ptr<ShadowPlan> run() {
     if (!m_formats.any()) return nullptr;
@@ -63,138 +43,20 @@ class Planner {
     plan->taints = static_cast<std::uint32_t>(taint_of_predicate(0)) + m_program.predicates;
     plan->ops.resize(m_program.code.size());
     for (const Op& op : m_program.code) {
-      // Functions that are called have registers of their own, without a shadow: it begins anew
-      // from what they return.
-      const bool called = &m_program.function_at(op.pc) != &m_function;
-      if (op.instruction >= 0 && op.full != raise_unsupported && !called)
-        plan->ops[static_cast<std::size_t>(op.pc)] = plan_op(op);
+      if (is_described(m_program, op)) plan->ops[static_cast<std::size_t>(op.pc)] = plan_op(op);
     }
-    mark_current_loads(*plan);
+    mark_current_loads(m_program, m_described.rules, *plan);
     return plan;
   }
 
  private:
-  // What cannot be executed has no rule: its operands may not be those its name promises.
-  static std::vector<DescribedRule> describe_all(const Program& program) {
-    const std::vector<Instruction>& instructions = program.function->instructions;
-    std::vector<DescribedRule> rules(instructions.size());
-    for (const std::size_t i : executable(program))
-      rules[i] = describe_rule(*program.function, instructions[i]);
-    return rules;
-  }
-
-  static std::vector<PlacedOperands> place_all(const Program& program) {
-    const std::vector<Instruction>& instructions = program.function->instructions;
-    std::vector<PlacedOperands> operands(instructions.size());
-    for (const std::size_t i : executable(program)) operands[i] = place(instructions[i]);
-    return operands;
-  }
-
-  // Indices of the kernel's own instructions.
-  static std::vector<std::size_t> executable(const Program& program) {
-    std::vector<std::size_t> indices;
-    for (const Op& op : program.code) {
-      const bool own = &program.function_at(op.pc) == program.function;
-      if (op.instruction >= 0 && op.full != raise_unsupported && own)
-        indices.push_back(static_cast<std::size_t>(op.instruction));
-    }
-    return indices;
-  }
-
-  // Where nothing but stores of f32 writes shared memory, its cells are those of the bits there.
-  void mark_current_loads(ShadowPlan& plan) const {
-    if (m_formats.halves() || !m_program.routines.empty()) return;
-    for (const Op& op : m_program.code) {
-      if (op.instruction >= 0 && !keeps_shared_cells(op, plan)) return;
-    }
-    for (ShadowOp& how : plan.ops) {
-      const bool all = std::all_of(how.dst_cells.begin(), how.dst_cells.begin() + how.elements,
-                                   [](std::int32_t cells) { return cells >= 0; });
-      how.cells_are_current = how.rule == ShadowRule::load && how.space == ptx::Space::shared &&
-                              how.narrow_address && all && how.to == Numbers{Number::f32, 1};
-    }
-  }
-
-  [[nodiscard]] bool keeps_shared_cells(const Op& op, const ShadowPlan& plan) const {
-    const Instruction& instruction =
-        m_function.instructions[static_cast<std::size_t>(op.instruction)];
-    const std::string_view opcode = instruction.opcode;
-    const bool elsewhere = instruction.has("global") || instruction.has("local");
-    if (opcode == "st")
-      return elsewhere || plan.ops[static_cast<std::size_t>(op.pc)].rule == ShadowRule::store;
-    if (opcode == "atom" || opcode == "red") return elsewhere;
-    // What has no rule may write to memory, but for these.
-    static constexpr std::string_view kHarmless[] = {"cvta", "mma", "ldmatrix", "movmatrix"};
-    return !m_rules[static_cast<std::size_t>(op.instruction)].opaque ||
-           std::find(std::begin(kHarmless), std::end(kHarmless), opcode) != std::end(kHarmless);
-  }
-
-  // Registers that one mov of an immediate defines.
-  void find_constants() {
-    m_constants.resize(m_function.registers.size());
-    std::vector<int> writes(m_function.registers.size(), 0);
-    for (std::size_t i = 0; i < m_operands.size(); ++i) {
-      for (const Operand* result : m_operands[i].results) {
-        const std::int32_t reg = register_of(result);
-        if (reg < 0) continue;
-        const auto index = static_cast<std::size_t>(reg);
-        const std::vector<const Operand*>& sources = m_operands[i].sources;
-        const bool constant = m_function.instructions[i].opcode == "mov" && sources.size() == 1 &&
-                              sources[0]->kind == Operand::Kind::immediate;
-        m_constants[index] = constant && writes[index] == 0
-                                 ? std::optional(static_cast<std::uint32_t>(sources[0]->bits))
-                                 : std::nullopt;
-        ++writes[index];
-      }
-    }
-  }
-
-  [[nodiscard]] bool is_magic_operand(const Operand& operand) const {
-    if (operand.kind == Operand::Kind::immediate)
-      return is_magic(static_cast<std::uint32_t>(operand.bits));
-    const std::int32_t reg = register_of(&operand);
-    return reg >= 0 && m_constants[static_cast<std::size_t>(reg)] &&
-           is_magic(*m_constants[static_cast<std::size_t>(reg)]);
-  }
-
-  // The 2^23 trick: an addend so large that the sum has no fraction.
-  [[nodiscard]] bool rounds_by_addition(const DescribedRule& rule,
-                                        const PlacedOperands& operands) const {
-    if (!(rule.from == Numbers{Number::f32, 1})) return false;
-    const auto& sources = operands.sources;
-    if (rule.rule == ShadowRule::fused) return is_magic_operand(*sources[2]);
-    const bool sum = rule.rule == ShadowRule::add || rule.rule == ShadowRule::subtract;
-    return sum && (is_magic_operand(*sources[0]) || is_magic_operand(*sources[1]));
-  }
-
-  [[nodiscard]] bool depends(const Operand* operand) const {
-    const std::int32_t reg = register_of(operand);
-    return reg >= 0 && m_depends[static_cast<std::size_t>(reg)];
-  }
-
-  // Registers whose value comes from a float's shadow or from what one decided.
-  void find_dependent() {
-    for (std::size_t reg = 0; reg < m_depends.size(); ++reg)
-      m_depends[reg] = m_formats.has_shadow(static_cast<std::int32_t>(reg));
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      for (const PlacedOperands& each : m_operands) {
-        const bool dependent = std::any_of(each.sources.begin(), each.sources.end(),
-                                           [&](const Operand* source) { return depends(source); });
-        if (!dependent) continue;
-        for (const Operand* result : each.results) {
-          const std::int32_t reg = register_of(result);
-          if (reg < 0 || m_depends[static_cast<std::size_t>(reg)]) continue;
-          m_depends[static_cast<std::size_t>(reg)] = changed = true;
-        }
-      }
-    }
+  [[nodiscard]] const Instruction& instruction_of(const Op& op) const {
+    return m_function.instructions[static_cast<std::size_t>(op.instruction)];
   }
 
   void add_shuffle_slots() {
     const bool shuffles =
-        std::any_of(m_rules.begin(), m_rules.end(),
+        std::any_of(m_described.rules.begin(), m_described.rules.end(),
                     [](const DescribedRule& rule) { return rule.rule == ShadowRule::shuffle; });
     if (!shuffles) return;
     m_lane_numbers = static_cast<std::int32_t>(m_program.register_bytes);
@@ -208,7 +70,7 @@ class Planner {
   }
 
   [[nodiscard]] std::int32_t taint_of(const Operand* operand, std::int32_t slot) const {
-    if (slot < 0 || !depends(operand)) return kNoTaint;
+    if (slot < 0 || !m_dependence.depends(operand)) return kNoTaint;
     const auto reg = static_cast<std::size_t>(register_of(operand));
     if (m_function.registers[reg].type == RegisterClass::predicate) return taint_of_predicate(slot);
     return kFirstTaint + slot / kSlotBytes;
@@ -219,16 +81,6 @@ class Planner {
     const std::int32_t reg = register_of(operand);
     if (slot < 0 || operand->kind != Operand::Kind::reg || !m_formats.has_shadow(reg)) return -1;
     return m_formats.numbers(reg) == numbers ? slot * 2 * m_cells_per_word : -1;
-  }
-
-  [[nodiscard]] bool any_depends(const Op& op, const PlacedOperands& operands) const {
-    const Instruction& instruction =
-        m_function.instructions[static_cast<std::size_t>(op.instruction)];
-    const auto dependent = [&](const Operand* operand) { return depends(operand); };
-    if (instruction.guard >= 0 && m_depends[static_cast<std::size_t>(instruction.guard)])
-      return true;
-    return std::any_of(operands.results.begin(), operands.results.end(), dependent) ||
-           std::any_of(operands.sources.begin(), operands.sources.end(), dependent);
   }
 
   [[nodiscard]] Numbers numbers_among(const std::vector<const Operand*>& operands,
@@ -248,20 +100,20 @@ class Planner {
     const Numbers held = numbers_among(operands.sources, 1);
     if (held.format != Number::none) return held;
     if (rule.from.format != Number::none) return rule.from;
-    const bool constants = std::all_of(
-        operands.sources.begin() + 1, operands.sources.end(), [&](const Operand* source) {
-          const std::int32_t reg = register_of(source);
-          return source->kind == Operand::Kind::immediate ||
-                 (reg >= 0 && m_constants[static_cast<std::size_t>(reg)]);
-        });
+    const bool constants = std::all_of(operands.sources.begin() + 1, operands.sources.end(),
+                                       [&](const Operand* source) {
+                                         const std::int32_t reg = register_of(source);
+                                         return source->kind == Operand::Kind::immediate ||
+                                                (reg >= 0 && m_constants.is_constant(reg));
+                                       });
     const bool f32 = constants && m_formats.only_f32() && rule.element_bytes == 4;
     return f32 ? Numbers{Number::f32, 1} : Numbers{};
   }
 
   // Settles what the instruction's name alone did not say. False: nothing of it concerns floats.
   [[nodiscard]] bool complete(const Op& op, const PlacedOperands& operands, ShadowOp& how) const {
-    const DescribedRule& rule = m_rules[static_cast<std::size_t>(op.instruction)];
-    const bool concerned = any_depends(op, operands);
+    const DescribedRule& rule = m_described.rules[static_cast<std::size_t>(op.instruction)];
+    const bool concerned = m_dependence.concerns(instruction_of(op), operands);
     switch (rule.rule) {
       case ShadowRule::store:
         how.from = stored_numbers(rule, operands);
@@ -293,7 +145,7 @@ class Planner {
       default:
         if (how.to.format == Number::none) how.to = numbers_among(operands.results, 0);
         if (how.from.format == Number::none) how.from = how.to;
-        if (rounds_by_addition(rule, operands)) how.on_purpose = true;
+        if (m_constants.rounds_by_addition(rule, operands)) how.on_purpose = true;
         return concerned;
     }
   }
@@ -315,8 +167,8 @@ class Planner {
 
   [[nodiscard]] ShadowOp plan_op(const Op& op) const {
     const auto index = static_cast<std::size_t>(op.instruction);
-    const DescribedRule& rule = m_rules[index];
-    const PlacedOperands& operands = m_operands[index];
+    const DescribedRule& rule = m_described.rules[index];
+    const PlacedOperands& operands = m_described.operands[index];
     ShadowOp how;
     how.rule = rule.rule;
     how.from = rule.from;
@@ -354,19 +206,16 @@ class Planner {
       how.src_cells[k] = cells_of(operands.sources[k], op.src[k], how.from);
       how.src_taints[k] = taint_of(operands.sources[k], op.src[k]);
     }
-    const std::int32_t guard =
-        m_function.instructions[static_cast<std::size_t>(op.instruction)].guard;
-    if (guard >= 0 && m_depends[static_cast<std::size_t>(guard)])
-      how.guard_taint = taint_of_predicate(op.guard);
+    const std::int32_t guard = instruction_of(op).guard;
+    if (guard >= 0 && m_dependence.depends(guard)) how.guard_taint = taint_of_predicate(op.guard);
   }
 
   Program& m_program;
   const ptx::Function& m_function;
-  std::vector<DescribedRule> m_rules;
-  std::vector<PlacedOperands> m_operands;
+  DescribedCode m_described;
   ShadowFormats m_formats;
-  std::vector<bool> m_depends;                            // by register
-  std::vector<std::optional<std::uint32_t>> m_constants;  // by register
+  ShadowConstants m_constants;
+  ShadowDependence m_dependence;
   std::int32_t m_cells_per_word = 1, m_lane_numbers = -1, m_scratch = -1;
 };
 

@@ -125,10 +125,16 @@ class SimDevice final : public Device {
       launch.shadow = &shadow;
     }
     LaunchReport report;
-    if (spec.checks.any()) {
-      run_watched(spec, launch, report);
-    } else {
-      report.counters = run(launch);
+    try {
+      if (spec.checks.any()) {
+        run_watched(spec, launch, report);
+      } else {
+        report.counters = run(launch);
+      }
+    } catch (const Fault& fault) {
+      FaultDetail detail = fault.detail();
+      detail.printed = printed.take();
+      throw Fault(std::move(detail));
     }
     m_memory.count_as_written();
     report.rounding = sim::rounding_loss(launch, shadow);

@@ -71,16 +71,6 @@ std::uint32_t bytes_of(std::string_view type) {
   return type.size() >= 2 && type.substr(type.size() - 2) == "16" ? 2 : 4;
 }
 
-std::uint64_t address_of(const Warp& warp, const Op& op, int lane) {
-  const std::uint8_t* base = warp.registers + op.src[0];
-  const auto at = static_cast<std::size_t>(lane);
-  std::uint64_t wide = 0;
-  std::uint32_t narrow = 0;
-  if (op.address == Slot::b64) std::memcpy(&wide, base + at * sizeof wide, sizeof wide);
-  if (op.address == Slot::b32) std::memcpy(&narrow, base + at * sizeof narrow, sizeof narrow);
-  return wide + narrow + static_cast<std::uint64_t>(op.imm);
-}
-
 // The memory an atomic is about to change, by lane.
 class Words {
  public:
@@ -89,8 +79,8 @@ class Words {
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       const auto at = static_cast<std::size_t>(lane);
-      m_host[at] = resolve(warp, op, space_of(instruction), address_of(warp, op, lane), m_bytes,
-                           lane, AccessKind::atomic);
+      m_host[at] = resolve(warp, op, space_of(instruction), effective_address(warp, op, lane),
+                           m_bytes, lane, AccessKind::atomic);
       std::memcpy(&m_before[at], m_host[at], m_bytes);
     }
   }
@@ -108,12 +98,6 @@ class Words {
   std::array<std::uint64_t, kLanes> m_before{};
 };
 
-std::uint32_t lanes_executing(const Warp& warp, const Op& op) {
-  if (op.guard < 0 || op.is_branch) return warp.active;
-  const std::uint32_t predicate = warp.predicates[op.guard];
-  return warp.active & (op.guard_negated ? ~predicate : predicate);
-}
-
 // False: the next instruction of the warp does something, or may.
 bool step_idly(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
   const Program& program = *warp.launch->program;
@@ -121,7 +105,7 @@ bool step_idly(Warp& warp, RunSlice run_slice, std::uint64_t* executed) {
   if (const ptx::Instruction* instruction = program.instruction_of(op)) {
     if (contains(program.storing, op.pc) || instruction->opcode == "call") return false;
     if (instruction->opcode == "atom") {
-      const Words words(warp, op, *instruction, lanes_executing(warp, op));
+      const Words words(warp, op, *instruction, executing_lanes(warp, op));
       run_slice(warp, program.code.data(), 1, executed);
       return words.are_unchanged();
     }

@@ -139,17 +139,40 @@ void Worker::begin_warp(Warp& warp) {
   fill_frame_slots(warp, *m_launch.program);
 }
 
+std::uint32_t Worker::run_slice(Warp& warp, std::uint32_t limit) {
+  const std::uint32_t executed =
+      m_run_slice(warp, m_launch.program->code.data(), limit, m_executed.data());
+  if (warp.state == WarpState::interrupted) warp.state = WarpState::running;
+  return executed;
+}
+
 std::uint32_t Worker::run_traced(Warp& warp, std::uint32_t limit) {
   std::uint32_t executed = 0;
   while (executed < limit && warp.state == WarpState::running) {
     const Op& op = m_launch.program->code[static_cast<std::size_t>(warp.pc)];
-    std::uint32_t mask = warp.active;
-    if (op.guard >= 0 && !op.is_branch) {
-      const std::uint32_t predicate = warp.predicates[op.guard];
-      mask &= op.guard_negated ? ~predicate : predicate;
-    }
+    const std::uint32_t mask = executing_lanes(warp, op);
     if (mask != 0) m_block.tracer->step(warp, op, mask);
-    executed += m_run_slice(warp, m_launch.program->code.data(), 1, m_executed.data());
+    executed += run_slice(warp, 1);
+  }
+  return executed;
+}
+
+std::uint32_t Worker::run_followed(Warp& warp, std::uint32_t limit) {
+  std::uint32_t executed = 0;
+  while (executed < limit && warp.state == WarpState::running) {
+    const Op& op = m_launch.program->code[static_cast<std::size_t>(warp.pc)];
+    m_watch->undefined().step(warp, op, executing_lanes(warp, op));
+    executed += run_slice(warp, 1);
+  }
+  return executed;
+}
+
+std::uint32_t Worker::run_warp(Warp& warp, std::uint32_t limit) {
+  if (m_block.tracer != nullptr) return run_traced(warp, limit);
+  std::uint32_t executed = 0;
+  while (executed < limit && warp.state == WarpState::running) {
+    const bool followed = m_watch != nullptr && m_watch->undefined().follows(warp);
+    executed += followed ? run_followed(warp, limit - executed) : run_slice(warp, limit - executed);
   }
   return executed;
 }
@@ -165,9 +188,7 @@ bool Worker::give_turn(Warp& warp) {
     m_block.executed_before =
         std::accumulate(m_executed.begin(), m_executed.end(), std::uint64_t{0});
   }
-  const std::uint32_t executed =
-      m_block.tracer != nullptr ? run_traced(warp, limit)
-                                : m_run_slice(warp, program.code.data(), limit, m_executed.data());
+  const std::uint32_t executed = run_warp(warp, limit);
   spin.end_turn(program, m_executed, executed);
   m_block.instructions += executed;
   warp.instructions += executed;
@@ -205,7 +226,10 @@ void Worker::run(std::uint64_t block, BlockTracer* tracer) {
 }
 
 bool Worker::add_to(Standstill& standstill) {
-  return standstill.add(m_block, m_run_slice, m_executed.data());
+  const bool still = standstill.add(m_block, m_run_slice, m_executed.data());
+  for (Warp& warp : m_warps)
+    if (warp.state == WarpState::interrupted) warp.state = WarpState::running;
+  return still;
 }
 
 void Worker::finish() {
@@ -217,12 +241,17 @@ void Worker::finish() {
     throw standstill.fault("");
   }
   if (m_watch != nullptr) m_watch->finish();
-  if (m_launch.printed != nullptr) m_launch.printed->add(m_block.linear, m_block.printed);
+  keep_printed();
   m_counters.blocks += 1;
   m_counters.warps += m_warps.size();
   m_counters.threads += m_threads;
   m_counters.max_block_instructions =
       std::max(m_counters.max_block_instructions, own_instructions(m_block));
+}
+
+void Worker::keep_printed() {
+  if (m_launch.printed != nullptr) m_launch.printed->add(m_block.linear, m_block.printed);
+  m_block.printed.clear();
 }
 
 Counters Worker::take_counters() {

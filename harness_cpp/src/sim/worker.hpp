@@ -37,6 +37,8 @@ class Worker {
   // For how many turns by now every warp that ran only looked whether it may go on.
   [[nodiscard]] std::uint64_t idle_turns() const { return m_idle_turns; }
   [[nodiscard]] bool add_to(Standstill& standstill);
+  // What the block has printed is the launch's, though a fault may have ended it.
+  void keep_printed();
 
   // What the blocks run since the last call add up to.
   [[nodiscard]] Counters take_counters();
@@ -53,7 +55,10 @@ class Worker {
   void begin_warp(Warp& warp);
   // False: the warp only looked whether it may go on.
   bool give_turn(Warp& warp);
+  [[nodiscard]] std::uint32_t run_warp(Warp& warp, std::uint32_t limit);
   [[nodiscard]] std::uint32_t run_traced(Warp& warp, std::uint32_t limit);
+  [[nodiscard]] std::uint32_t run_followed(Warp& warp, std::uint32_t limit);
+  [[nodiscard]] std::uint32_t run_slice(Warp& warp, std::uint32_t limit);
 
   Launch& m_launch;
   RunSlice m_run_slice;
