@@ -265,7 +265,7 @@ def test_it_reaches_junit_and_workers(project: Any) -> None:
 
 
 def test_a_candidate_with_a_race_is_a_no_with_both_lines(project: Any) -> None:
-    project.write("racy.cu", RACY.replace("i < n - 9999", "n > 4999 || s[threadIdx.x] == 7e37f"))
+    project.write("racy.cu", RACY.replace("i < n - 9999", "i < n && s[threadIdx.x] == 7e37f"))
     result = project.cudaopt("check", "test_scale.py::scale", "racy.cu")
 
     assert result.ret == 1
