@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
 from pytest_cudaopt.draw_cases import declared_seed
+from pytest_cudaopt.errors import DeclarationError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, Plan, Stage, Status, Tried
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.pipeline import evaluate
@@ -31,19 +32,24 @@ def contract_kernel(work: Work, session: KernelSession) -> Finished:
         fuzz_seed=declared_seed(kernel) if settings.fuzz_seed is None else settings.fuzz_seed,
         witness=start,
     )
-    evaluation = evaluate(kernel, start, plan, device)
     row = work.row.on(device)
+    try:
+        evaluation = evaluate(kernel, start, plan, device)
+    except (ReferenceFault, DeclarationError) as error:
+        # Of a declared case: what cannot be judged beyond those binds nobody.
+        return Finished(replace(row, status="not judged"), not_judged=f"a declared case fails: {error.what}")
     if evaluation.status is Status.NOT_JUDGED:
         return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
     lost = next((outcome for outcome in evaluation.outcomes if outcome.lost is not None), None)
-    if lost is None and not evaluation.accepted:
-        # For the check of that case to say.
-        return Finished(replace(row, status="not judged"), not_judged="a declared case fails")
-    if lost is not None:
-        session.shown_mistakes.update((work.kernel_id, one.mistake) for one in evaluation.findings)
-        failure = report.describe_evaluation(kernel, start, evaluation, session.root)
-        return Finished.failed(row, replace(failure, case=lost.case))
-    return Finished(replace(row, note=_note(evaluation.tried)))
+    if evaluation.accepted:
+        return Finished(replace(row, note=_note(evaluation.tried)))
+    if evaluation.outcomes and lost is None:
+        # For the check of that case to say in full.
+        reason = f"a declared case fails: {evaluation.reason}"
+        return Finished(replace(row, status="not judged"), not_judged=reason)
+    session.shown_mistakes.update((work.kernel_id, one.mistake) for one in evaluation.findings)
+    failure = report.describe_evaluation(kernel, start, evaluation, session.root)
+    return Finished.failed(row, replace(failure, case=None if lost is None else lost.case))
 
 
 def _note(tried: Sequence[Tried]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_cudaopt import instances
+from pytest_cudaopt.case_checks import require_absent_allowed, require_arrays
 from pytest_cudaopt.cases import RESERVED, Case, require_sizes
 from pytest_cudaopt.contract import Contract, unknown_size
 from pytest_cudaopt.criterion import criterion
@@ -75,9 +76,10 @@ def _require_cases(declared: Kernel, written: tuple[Case, ...]) -> None:
     for number, one in enumerate(written):
         instances.require_case_types(f"cases[{number}]", one, declared.types)
         require_sizes(f"cases[{number}]", one, dict.fromkeys(declared.sizes))
-        _require_absent_allowed(f"cases[{number}]", one, declared.parameters)
+        require_absent_allowed(f"cases[{number}]", one, declared.parameters)
         _require_new(f"cases[{number}]", one, written[:number])
     for number, one in _numbered(declared, written):
+        require_arrays(f"cases[{number}]", one, declared.at(one).parameters)
         _require_tolerances(declared, number, one)
     for position, one in enumerate(declared.cases):
         _require_new("cases", one, declared.cases[:position])
@@ -158,29 +160,6 @@ def _require_no_array(parameter: Parameter, expression: Expression, declared: Ke
             expected="an expression over sizes",
             got=f"the array '{arrays[0]}'",
             next_step=f"Draw it with a callable (rng, sizes, drawn), which finds drawn['{arrays[0]}']",
-        )
-
-
-def _require_absent_allowed(what: str, one: Case, parameters: tuple[Parameter, ...]) -> None:
-    """Refuse None for anything but an optional array, and for every output at once."""
-    optional = [parameter.name for parameter in parameters if parameter.optional]
-    for name in one.absent:
-        if name not in optional:
-            raise DeclarationError(
-                what,
-                expected=f"None for optional arrays only ({', '.join(optional) or 'there is none'})",
-                got=f"{name}=None",
-                next_step=f"Declare it as optional: {name}=In(..., optional=True)",
-                at=one.at,
-            )
-    outputs = {parameter.name for parameter in parameters if parameter.is_output}
-    if outputs <= set(one.absent):
-        raise DeclarationError(
-            what,
-            expected="at least one output that is there",
-            got=", ".join(f"{name}=None" for name in one.absent),
-            next_step="Leave one of them to the kernel: without any there is nothing to check",
-            at=one.at,
         )
 
 

@@ -35,6 +35,11 @@ class Property(StrEnum):
         return self not in (Property.UNALIGNED, Property.ALIASING)
 
     @property
+    def is_beyond_contract(self) -> bool:
+        """Whether it is about more than the contract says: what is wrong within is plainly wrong."""
+        return self is not Property.FUZZED_SIZES
+
+    @property
     def meaning(self) -> str:
         """What a kernel that has it can do, to follow "is right"."""
         return _MEANING[self]

@@ -25,7 +25,8 @@ def praise(outcomes: Sequence[CaseOutcome], checked: int) -> str:
 
 def blame(outcome: CaseOutcome) -> str:
     """Say what failed the case."""
-    if outcome.lost is not None and outcome.status is not CaseStatus.WRONG:
+    is_lost = outcome.lost is not None and outcome.lost.is_beyond_contract
+    if is_lost and outcome.status is not CaseStatus.WRONG:
         return f"lost property {outcome.lost}: {_blame(replace(outcome, lost=None))}"
     return _blame(outcome)
 

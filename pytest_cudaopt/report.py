@@ -145,7 +145,7 @@ def describe_evaluation(
     if evaluation.status is Status.FINDING and evaluation.finding is not None:
         kind = _OF_KIND.get(evaluation.finding.kind, kind)
     headline = _headline(evaluation, failed)
-    if lost is not None and evaluation.status is not Status.WRONG_RESULT:
+    if lost is not None and lost.is_beyond_contract and evaluation.status is not Status.WRONG_RESULT:
         # What it leads to, a fault perhaps, is second to what was lost.
         kind, headline = FailureClass.LOST_PROPERTY, f"{lost}: {headline}"
         details += _lost_lines(kernel, lost)

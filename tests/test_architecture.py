@@ -52,6 +52,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "declared",
         "declared_parameters",
         "declaration_checks",
+        "case_checks",
         "amounts",
         "markers",
         "arguments",

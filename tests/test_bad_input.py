@@ -25,7 +25,7 @@ def broken(project):
 
 def run_beside_a_good_kernel(project, *arguments):
     result = project.run("-m", "cudaopt_check", *arguments)
-    result.assert_outcomes(passed=1, failed=2, deselected=5)
+    result.assert_outcomes(passed=1, failed=2, deselected=7)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.no_fnmatch_line("*Traceback*")
     return result
@@ -121,7 +121,7 @@ def test_an_access_out_of_bounds_shows_the_element_and_the_line(broken):
     # 4096 is a multiple of the block, so only the first case goes over.
     result = broken.run("-m", "cudaopt_check")
 
-    result.assert_outcomes(passed=2, failed=1, deselected=5)
+    result.assert_outcomes(passed=2, failed=1, deselected=7)
     result.stdout.fnmatch_lines(
         [
             "FAULT: illegal_address: *x[[]51[]]*51 elements*thread (51,0,0)",
@@ -159,14 +159,14 @@ def test_an_instruction_sim_cannot_execute_skips_with_the_reason(broken):
     broken.edit("scale.cu", "if (i < n)", f'int r; asm volatile("{_CLUSTER}" : "=r"(r) : "r"(i)); if (i < n)')
     result = broken.run("-m", "cudaopt_check", "-rs")
 
-    result.assert_outcomes(passed=1, skipped=2, deselected=5)
+    result.assert_outcomes(passed=1, skipped=2, deselected=7)
     result.stdout.fnmatch_lines(["  n51    unsupported", "SKIPPED*test_scale.py:3: *mapa*"])
 
 
 def test_an_absent_gpu_is_an_environment_failure(broken):
     result = broken.run("-m", "cudaopt_check", "--cudaopt-device=cuda:63")
 
-    result.assert_outcomes(failed=3, deselected=5)
+    result.assert_outcomes(failed=3, deselected=7)
     result.stdout.fnmatch_lines(["ENVIRONMENT: device 'cuda:63'", "*--cudaopt-device*sim*"])
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
@@ -174,7 +174,7 @@ def test_an_absent_gpu_is_an_environment_failure(broken):
 def test_a_required_gpu_is_not_replaced_by_sim(broken):
     result = broken.run("-m", "cudaopt_check", "--cudaopt-device=sim", "--cudaopt-require=gpu")
 
-    result.assert_outcomes(failed=3, deselected=5)
+    result.assert_outcomes(failed=3, deselected=7)
     result.stdout.fnmatch_lines(["ENVIRONMENT: --cudaopt-require=gpu", "  got       sim*"])
 
 
@@ -182,7 +182,7 @@ def test_a_missing_nvrtc_is_explained_once(broken, monkeypatch):
     monkeypatch.setenv("CUDAOPT_NVRTC", "/nowhere/libnvrtc.so.13")
     result = broken.run("-m", "cudaopt_check")
 
-    result.assert_outcomes(failed=3, deselected=5)
+    result.assert_outcomes(failed=3, deselected=7)
     text = result.stdout.str()
     assert text.count("Correct CUDAOPT_NVRTC or unset it") == 1
     assert text.count("ENVIRONMENT: CUDAOPT_NVRTC (as explained at the first failure)") == 2
@@ -193,7 +193,7 @@ def test_a_missing_harness_is_an_environment_failure(broken, monkeypatch):
     monkeypatch.setenv("CUDAOPT_HARNESS", "/nowhere/cudaopt-harness")
     result = broken.run("-m", "cudaopt_check")
 
-    result.assert_outcomes(failed=3, deselected=5)
+    result.assert_outcomes(failed=3, deselected=7)
     result.stdout.fnmatch_lines(["ENVIRONMENT: CUDAOPT_HARNESS", "  got       /nowhere/cudaopt-harness"])
 
 
@@ -201,7 +201,7 @@ def test_a_results_folder_that_cannot_be_made_fails_only_the_optimisation(broken
     broken.write("results", "a file in the way")
     result = broken.run_alone("--optimize", "-k", "scale")
 
-    result.assert_outcomes(passed=5, failed=1, deselected=4)
+    result.assert_outcomes(passed=6, failed=1, deselected=5)
     result.stdout.fnmatch_lines(
         ["ENVIRONMENT: results folder *", "  next      Choose another one with --optimize-results"]
     )

@@ -29,7 +29,7 @@ def test_hints_change_no_result(project) -> None:
     (project.path / "test_scale.py").unlink()
     project.write("hinted.cu", SOURCE)
     project.write("test_hinted.py", TEST)
-    project.run("--cudaopt-device=sim").assert_outcomes(passed=5)
+    project.run("--cudaopt-device=sim").assert_outcomes(passed=6)
 
 
 def test_a_hinted_access_is_checked_as_any_other(project) -> None:

@@ -195,7 +195,7 @@ def test_graph_prints_the_agents_steps(project):
 
 
 def test_replay_executes_a_recorded_request(project):
-    project.run_alone("--optimize", "-k", "optimize").assert_outcomes(passed=1, deselected=5)
+    project.run_alone("--optimize", "-k", "optimize").assert_outcomes(passed=1, deselected=6)
     (request,) = (project.path / "results/run-001/replay").glob("*.json")
     result = project.cudaopt("replay", "--json", str(request))
 

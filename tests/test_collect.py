@@ -12,13 +12,17 @@ def test_one_check_per_case_and_one_latency_per_measured_case(project):
         "test_scale.py::scale[check-n51]",
         "test_scale.py::scale[check-n4096]",
         "test_scale.py::scale[fuzz]",
+        "test_scale.py::scale[contract]",
         "test_scale.py::scale[sanitize]",
         "test_scale.py::scale[latency-n4096]",
     ]
 
 
 def test_no_drawn_cases_no_item(project):
-    assert ids_of(project.run("--collect-only", "-q", "--cudaopt-fuzz-examples=0", "-k", "fuzz")) == []
+    assert (
+        ids_of(project.run("--collect-only", "-q", "--cudaopt-fuzz-examples=0", "-k", "fuzz or contract"))
+        == []
+    )
 
 
 def test_no_elements_to_sanitize_no_item(project):
@@ -28,13 +32,13 @@ def test_no_elements_to_sanitize_no_item(project):
 
 
 def test_optimize_adds_one_item(project):
-    assert ids_of(project.run("--collect-only", "-q", "--optimize"))[5:] == ["test_scale.py::scale[optimize]"]
+    assert ids_of(project.run("--collect-only", "-q", "--optimize"))[6:] == ["test_scale.py::scale[optimize]"]
 
 
 def test_an_alias_is_not_collected_twice(project):
     project.write("test_scale.py", (project.path / "test_scale.py").read_text() + "\nagain = scale\n")
 
-    assert len(ids_of(project.run("--collect-only", "-q"))) == 5
+    assert len(ids_of(project.run("--collect-only", "-q"))) == 6
 
 
 def test_an_imported_kernel_belongs_to_the_module_that_declares_it(project):
@@ -69,6 +73,7 @@ def test_a_kernel_named_like_a_test_is_a_kernel(project):
         (["-k", "n51"], ["test_scale.py::scale[check-n51]"]),
         (["-m", "cudaopt_latency"], ["test_scale.py::scale[latency-n4096]"]),
         (["-m", "cudaopt_fuzz"], ["test_scale.py::scale[fuzz]"]),
+        (["-m", "cudaopt_contract"], ["test_scale.py::scale[contract]"]),
         (["-m", "cudaopt_sanitize"], ["test_scale.py::scale[sanitize]"]),
         (["-k", "sanitize"], ["test_scale.py::scale[sanitize]"]),
         (["-m", "cudaopt_optimize", "--optimize"], ["test_scale.py::scale[optimize]"]),
@@ -84,7 +89,7 @@ def test_items_are_selected_like_any_others(project, selection, left):
 
 
 def test_a_whole_kernel_is_selected_by_its_name(project):
-    assert len(ids_of(project.run("--collect-only", "-q", "test_scale.py::scale"))) == 5
+    assert len(ids_of(project.run("--collect-only", "-q", "test_scale.py::scale"))) == 6
 
 
 def test_marks_on_a_kernel_apply_to_its_items(project):
@@ -92,7 +97,7 @@ def test_marks_on_a_kernel_apply_to_its_items(project):
     project.edit("test_scale.py", "@kernel", "@pytest.mark.skip(reason='not today')\n@kernel")
     result = project.run("-rs")
 
-    result.assert_outcomes(skipped=5)
+    result.assert_outcomes(skipped=6)
     result.stdout.fnmatch_lines(["*not today*"])
 
 
@@ -100,7 +105,7 @@ def test_marks_below_the_declaration_apply_too(project):
     project.edit("test_scale.py", "from pytest_cudaopt", "import pytest\nfrom pytest_cudaopt")
     project.edit("test_scale.py", "def scale(", "@pytest.mark.skip\ndef scale(")
 
-    project.run().assert_outcomes(skipped=5)
+    project.run().assert_outcomes(skipped=6)
 
 
 def test_without_the_plugin_a_module_with_kernels_still_imports(project):

@@ -129,11 +129,11 @@ def test_a_kernel_is_compiled_as_the_project_compiles_it(project: Project) -> No
     project.write(
         "pytest.ini", "[pytest]\ncudaopt_compdb = build/compile_commands.json\ncudaopt_device = sim\n"
     )
-    project.run().assert_outcomes(passed=5)
+    project.run().assert_outcomes(passed=6)
     project.cudaopt("check", "--device=sim", "--compdb=build/compile_commands.json", "test_scale.py::scale")
     entry["command"] = command.replace("2.0f", "3.0f")
     database(project.path / "build", entry)
-    project.run().assert_outcomes(passed=1, failed=3, skipped=1)
+    project.run().assert_outcomes(passed=1, failed=3, skipped=2)
 
 
 def test_a_wrong_database_is_said_at_the_declaration(project: Project) -> None:

@@ -19,20 +19,20 @@ def rename(project, kernel):
 
 def test_a_right_kernel_passes_its_checks_and_is_measured(project, gpu):
     result = project.run(*ON_GPU)
-    result.assert_outcomes(passed=5)
+    result.assert_outcomes(passed=6)
     result.stdout.fnmatch_lines(["*CUDA kernels on cuda:0 (Made-Up GPU)*", "*n4096*passed*5.00 us batch*"])
     assert gpu.launches("scale")
 
 
 def test_a_wrong_kernel_fails_its_checks(project, gpu):
     rename(project, "adds_one")
-    project.run(*ON_GPU).assert_outcomes(failed=3, skipped=1, passed=1)
+    project.run(*ON_GPU).assert_outcomes(failed=3, skipped=2, passed=1)
 
 
 def test_a_kernel_that_remembers_its_answer_is_caught_by_its_own_measurement(project, gpu):
     rename(project, "scale_remembers")
     result = project.run(*ON_GPU, "-k", "latency")
-    result.assert_outcomes(failed=1, deselected=4)
+    result.assert_outcomes(failed=1, deselected=5)
     result.stdout.fnmatch_lines(["*a timed launch, on inputs it had not seen, is wrong*"])
 
 
@@ -42,7 +42,7 @@ def test_a_fault_is_blamed_on_its_kernel_and_the_others_are_judged(project, gpu)
         project.write(name.replace("scale", "faults"), text.replace("scale", "faults_716"))
     project.edit("test_faults.py", "faults_716.cu", "faults.cu")
     result = project.run(*ON_GPU, "test_faults.py", "test_scale.py")
-    result.assert_outcomes(passed=6, failed=3, skipped=1)
+    result.assert_outcomes(passed=7, failed=3, skipped=2)
     result.stdout.fnmatch_lines(["*misaligned*"])
 
 
@@ -50,7 +50,7 @@ def test_a_fault_is_blamed_on_its_kernel_and_the_others_are_judged(project, gpu)
 def test_a_gpu_that_cannot_be_opened_is_shouted_about(project, gpu, workers):
     gpu.change(init=999)
     result = project.run_alone("-k", "n51", *workers)
-    result.assert_outcomes(passed=1, **({} if workers else {"deselected": 4}))
+    result.assert_outcomes(passed=1, **({} if workers else {"deselected": 5}))
     result.stdout.fnmatch_lines(
         ["*CUDA kernels on sim*", "WARNING: auto: sim, cuda:0 cannot be opened: *", "test_scale.py::scale"]
     )

@@ -65,7 +65,7 @@ def write(project, source: str, test: str) -> None:
 def test_a_right_kernel_passes_its_checks_and_is_measured(project, gpu, source, test):
     write(project, source, test)
     result = project.run("--cudaopt-device", "cuda:0")
-    result.assert_outcomes(passed=5)
+    result.assert_outcomes(passed=6)
     result.stdout.fnmatch_lines(["*n4096*passed*5.00 us batch*"])
 
 
@@ -95,5 +95,5 @@ def test_a_write_between_the_elements_is_found_whatever_was_written(project, gpu
     project.edit("test_k.py", "n=40)", "n=39)")
     project.edit("test_k.py", ', where=["n % 2 == 0"]', "")
     result = project.run("--cudaopt-device", "cuda:0", "-k", "n39")
-    result.assert_outcomes(failed=1, deselected=4)
+    result.assert_outcomes(failed=1, deselected=5)
     result.stdout.fnmatch_lines(["*wrote between the elements of 'y'*"])

@@ -15,10 +15,12 @@ import pytest_cudaopt
 import pytest_cudaopt.optimize.graph
 from conftest import Project
 from pytest_cudaopt import Kernel
+from pytest_cudaopt.families import Family
 from pytest_cudaopt.from_files import cases, parameters, signature
 from pytest_cudaopt.from_files.config import FILE_KEYS
 from pytest_cudaopt.mutate.edits import MutantKind
 from pytest_cudaopt.optimize.proposal_form import fill
+from pytest_cudaopt.properties import Property
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (DOCS / "declaring.md").read_text(), re.DOTALL | re.MULTILINE)
@@ -41,6 +43,17 @@ def test_every_shown_declaration_is_accepted(block: str, tmp_path: Path) -> None
 def test_every_public_name_is_explained() -> None:
     page = (DOCS / "declaring.md").read_text() + (DOCS.parent / "README.md").read_text()
     assert [name for name in pytest_cudaopt.__all__ if not re.search(rf"\b{name}\b", page)] == []
+
+
+def test_every_property_and_family_is_explained() -> None:
+    page = (DOCS / "declaring.md").read_text()
+    section = page.split("\n## Properties\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", section, re.MULTILINE)
+    assert [name for name, _ in rows] == list(Property)
+    assert [one for one, (_, words) in zip(Property, rows, strict=True) if words not in one.meaning] == []
+    assert [
+        family for family in Family if not re.search(rf"\b{family}\b", section.split("Families are")[1])
+    ] == []
 
 
 def test_every_kind_of_mutant_is_explained() -> None:

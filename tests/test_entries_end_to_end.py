@@ -31,7 +31,7 @@ def rows(project):
 def test_each_dtype_is_an_item_of_its_own(rows):
     result = rows.run("-v")
 
-    result.assert_outcomes(passed=7)
+    result.assert_outcomes(passed=8)
     result.stdout.fnmatch_lines(
         [
             "*test_rows.py::scale[[]check-f32-rows3-width32[]]*PASSED*",
@@ -39,6 +39,7 @@ def test_each_dtype_is_an_item_of_its_own(rows):
             "*test_rows.py::scale[[]check-bf16-rows3-width32[]]*PASSED*",
             "*test_rows.py::scale[[]check-f16-rows2-width64[]]*PASSED*",
             "*test_rows.py::scale[[]fuzz[]]*PASSED*",
+            "*test_rows.py::scale[[]contract[]]*PASSED*",
             "*test_rows.py::scale[[]latency-f16-rows2-width64[]]*PASSED*",
         ]
     )
@@ -48,7 +49,7 @@ def test_a_dtype_that_is_wrong_fails_alone_and_prints_its_case(rows):
     rows.edit("rows.cu", "__bfloat162float(x)", "1.0f + __bfloat162float(x)")
 
     result = rows.run()
-    result.assert_outcomes(passed=6, failed=1)
+    result.assert_outcomes(passed=6, failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [
             "WRONG: y: 96 of 96 elements *",
@@ -63,7 +64,7 @@ def test_a_wrong_name_lists_the_kernels_there_are_and_where_it_was_declared(rows
     rows.edit("test_rows.py", '"rows::scale<{width}, {T}>"', '"scale<{width}, {T}>"')
 
     result = rows.run()
-    result.assert_outcomes(failed=7)
+    result.assert_outcomes(failed=8)
     result.stdout.fnmatch_lines(
         [
             'COMPILE: *identifier "scale" is undefined*found: plain, rows::other(float[*]); '
@@ -83,7 +84,7 @@ def test_a_run_describes_and_replays_every_instance(rows):
     rows.edit("rows.cu", "// @launch", "// @tune UNUSED = 1, 2\n// @launch")
     result = rows.run("--optimize", "-m", "cudaopt_optimize")
 
-    result.assert_outcomes(passed=1, deselected=7)
+    result.assert_outcomes(passed=1, deselected=8)
     (folder,) = (rows.path / "results").iterdir()
     signature = json.loads((folder / "signature.json").read_text())
     assert [one["entry"] for one in signature["instances"]] == [

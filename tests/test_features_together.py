@@ -203,7 +203,7 @@ def written(project, test: str, source: str = "") -> object:
 def test_they_work_together(project, name: str) -> None:
     source, test, passed = RIGHT[name]
     written(project, test, source)
-    project.run("--cudaopt-device=sim", "--cudaopt-fuzz-examples=40").assert_outcomes(passed=passed + 1)
+    project.run("--cudaopt-device=sim", "--cudaopt-fuzz-examples=40").assert_outcomes(passed=passed + 2)
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -229,5 +229,5 @@ def fill(y=Out(f32, "n"), n=i32):
 """
     written(project, test, source)
     result = project.run("--cudaopt-device=sim", "--cudaopt-fuzz-examples=40")
-    result.assert_outcomes(passed=3)
+    result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["*fuzz*passed*discarded*"])

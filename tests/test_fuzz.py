@@ -181,7 +181,7 @@ def test_a_failure_is_shown_as_that_of_a_check_with_a_case_to_paste(project: Any
     break_for_40(project)
     result = project.run("--cudaopt-fuzz-examples=20")
 
-    result.assert_outcomes(passed=4, failed=1)
+    result.assert_outcomes(passed=5, failed=1)
     result.stdout.fnmatch_lines(
         [
             "WRONG: y: 40 of 40 elements (100 %) differ from the reference",
@@ -197,7 +197,7 @@ def test_the_pasted_case_fails_as_a_check(project: Any) -> None:
     break_for_40(project)
     project.edit("test_scale.py", "case(n=51)", "case(n=40, seed=0)")
 
-    project.run("-k", "check").assert_outcomes(failed=1, passed=1, deselected=3)
+    project.run("-k", "check").assert_outcomes(failed=1, passed=1, deselected=4)
 
 
 def test_a_random_seed_is_named_so_that_it_can_be_given(project: Any) -> None:
@@ -218,7 +218,7 @@ def test_a_kernel_whose_every_draw_is_discarded_fails_and_says_why(project: Any)
     project.edit("test_scale.py", "    y[...]", "    assert n in (51, 4096), 'unusual'\n    y[...]")
     result = project.run("-k", "fuzz")
 
-    result.assert_outcomes(failed=1, deselected=4)
+    result.assert_outcomes(failed=1, deselected=5)
     result.stdout.fnmatch_lines(
         [
             "DECLARATION: kernel 'scale', fuzzing",
@@ -240,7 +240,7 @@ def test_where_no_sizes_help_it_says_what_to_mend(project: Any, raised: str, sai
     project.edit("test_scale.py", "    y[...]", f"    if n not in (51, 4096): {raised}\n    y[...]")
     result = project.run("-k", "fuzz")
 
-    result.assert_outcomes(failed=1, deselected=4)
+    result.assert_outcomes(failed=1, deselected=5)
     result.stdout.fnmatch_lines(
         [
             "  expected  a reference and values= that work",
@@ -255,7 +255,7 @@ def test_values_of_one_shape_only_are_to_be_mended(project: Any) -> None:
     project.edit("test_scale.py", 'In(f32, "n")', f'In(f32, "n", {wrong})')
     result = project.run("-k", "fuzz")
 
-    result.assert_outcomes(failed=1, deselected=4)
+    result.assert_outcomes(failed=1, deselected=5)
     result.stdout.fnmatch_lines(
         ["*draws, none of which works; the first*shape (4096,)", "  next      Mend that: *"]
     )
@@ -266,7 +266,7 @@ def test_choices_keep_it_to_what_it_is_for(project: Any) -> None:
     project.edit("test_scale.py", "cases=", 'choices={"n": (51, 4096)}, cases=')
     result = project.run("-k", "fuzz")
 
-    result.assert_outcomes(passed=1, deselected=4)
+    result.assert_outcomes(passed=1, deselected=5)
     result.stdout.fnmatch_lines(["  fuzz  passed  10 drawn"])
 
 
@@ -274,7 +274,7 @@ def test_a_kernel_that_does_not_compile_says_so_once(project: Any) -> None:
     project.edit("scale.cu", "2.0f * x[i]", "2.0f * z[i]")
     result = project.run("-k", "fuzz")
 
-    result.assert_outcomes(failed=1, deselected=4)
+    result.assert_outcomes(failed=1, deselected=5)
     result.stdout.fnmatch_lines(['COMPILE: scale.cu: identifier "z" is undefined'])
     result.stdout.no_fnmatch_line("*case(n*")
 
@@ -283,7 +283,7 @@ def test_what_sim_cannot_execute_skips_the_item(project: Any) -> None:
     cluster = 'int r; asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(r) : "r"(i)); if (i < n)'
     project.edit("scale.cu", "if (i < n)", cluster)
 
-    project.run("-k", "fuzz").assert_outcomes(skipped=1, deselected=4)
+    project.run("-k", "fuzz").assert_outcomes(skipped=1, deselected=5)
 
 
 def test_it_reaches_junit_and_workers(project: Any) -> None:

@@ -25,15 +25,16 @@ def table_of(result: pytest.RunResult) -> list[str]:
 def test_the_table_shows_status_latency_with_its_kind_and_device(project):
     result = project.run()
 
-    result.assert_outcomes(passed=5)
-    title, chosen, kernel, first, second, third, fourth = table_of(result)
+    result.assert_outcomes(passed=6)
+    title, chosen, kernel, first, second, third, fourth, fifth = table_of(result)
     assert chosen == "auto: sim, no CUDA driver (libcuda.so.1)"
     assert re.search(r"CUDA kernels on sim \(.*h200.*\)", title)
     assert kernel == "test_scale.py::scale"
     assert re.fullmatch(r"  n51 +passed", first)
     assert re.fullmatch(r"  n4096 +passed +[\d.]+ [num]s modelled \(\w+\)", second)
     assert re.fullmatch(r"  fuzz +passed +10 drawn", third)
-    assert re.fullmatch(r"  sanitize +passed +5 cases, each in 3 orders", fourth)
+    assert re.fullmatch(r"  contract +passed +\d+ properties", fourth)
+    assert re.fullmatch(r"  sanitize +passed +5 cases, each in 3 orders", fifth)
 
 
 def test_the_table_is_shown_when_quiet_but_not_when_very_quiet(project):
@@ -55,7 +56,7 @@ def test_two_workers_print_the_same_table(project):
     alone = project.run()
     shared = project.run_alone("-n", "2")
 
-    shared.assert_outcomes(passed=10)
+    shared.assert_outcomes(passed=12)
     assert table_of(shared)[1:] == table_of(alone)[1:]
 
 

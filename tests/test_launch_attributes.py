@@ -105,7 +105,7 @@ def test_a_check_that_sim_cannot_execute_skips_and_says_why(project) -> None:
         "test_scale.py", "case(n=51), case(n=4096, measure=True)", "case(n=256)], where=['n % 256 == 0'"
     )
     result = project.run("-rs", "--cudaopt-device", "sim")
-    result.assert_outcomes(skipped=3)
+    result.assert_outcomes(skipped=4)
     result.stdout.fnmatch_lines(["SKIPPED*barrier.cluster*"])
 
 
@@ -126,9 +126,9 @@ def test_a_misspelt_field_fails_at_its_line_with_what_is_meant(project) -> None:
 
 def test_a_tunable_that_nothing_uses_is_not_tuned(project) -> None:
     project.edit("scale.cu", "// @tune BLOCK", "// @tune UNROLL = 1, 2\n// @tune BLOCK")
-    project.run("--cudaopt-device", "sim", "-k", "check").assert_outcomes(passed=2, deselected=3)
+    project.run("--cudaopt-device", "sim", "-k", "check").assert_outcomes(passed=2, deselected=4)
     result = project.run("--cudaopt-device", "sim", "--optimize", "-k", "optimize")
-    result.assert_outcomes(failed=1, deselected=5)
+    result.assert_outcomes(failed=1, deselected=6)
     result.stdout.fnmatch_lines(["SOURCE: @tune UNROLL*", "*one that nothing uses", "*scale.cu:2"])
 
 
@@ -136,4 +136,4 @@ def test_a_rule_of_the_decorator_may_have_attributes(project) -> None:
     project.edit("scale.cu", "// @launch grid=(cdiv(n, BLOCK)) block=(BLOCK)\n", "")
     launch = 'launch="grid=(cdiv(n, BLOCK)) block=(BLOCK) cluster=(1) cooperative", '
     project.edit("test_scale.py", '"scale.cu", ', f'"scale.cu", {launch}')
-    project.run("--cudaopt-device", "sim").assert_outcomes(passed=5)
+    project.run("--cudaopt-device", "sim").assert_outcomes(passed=6)

@@ -180,10 +180,10 @@ void launcher() { scale<<<1, 1>>>(nullptr, nullptr, 0); }
 
 def test_a_kernel_among_host_code_is_checked_and_errors_keep_their_lines(project: Project) -> None:
     project.write("scale.cu", PRODUCTION)
-    project.run("--cudaopt-device=sim").assert_outcomes(passed=5)
+    project.run("--cudaopt-device=sim").assert_outcomes(passed=6)
     project.edit("scale.cu", "2.0f * x[i]", "2.0f * z[i]")
     result = project.run("--cudaopt-device=sim")
-    result.assert_outcomes(failed=5)
+    result.assert_outcomes(failed=6)
     result.stdout.fnmatch_lines(['*scale.cu:10:*error: identifier "z" is undefined*'])
 
 

@@ -26,6 +26,8 @@ from pytest_cudaopt.errors import (
 )
 from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Diagnostic, Status
 from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.properties import Obligations, Property
+from pytest_cudaopt.reasons import blame
 from pytest_cudaopt.report import (
     FailureClass,
     describe_error,
@@ -192,3 +194,45 @@ def test_the_reproduce_line_can_be_pasted_into_a_shell():
         "reproduce: pytest 'tests/test_a.py::k[check-n1]' --cudaopt-device=sim",
         "           case(n=1)",
     ]
+
+
+LOST = replace(wrong_outcome(), case=case(n=9, seed=3), status=CaseStatus.LOST, lost=Property.MAGNITUDES)
+
+
+def test_a_lost_property_is_named_with_what_gives_it_up_and_the_case_in_full():
+    failure = described(evaluation(Status.LOST_PROPERTY, outcomes=(LOST,)))
+
+    assert failure.kind is FailureClass.LOST_PROPERTY
+    assert failure.headline == "magnitudes: y: 12 of 51 elements (23.5 %) differ from the reference"
+    assert (
+        "  case      case(n=9, seed=3), launched with grid=1 block=64, on sim (modelled h200)"
+        in failure.details
+    )
+    assert failure.details[-2:] == (
+        "  property  the starting kernel is right on tiny, huge and mixed magnitudes; this one is not",
+        "  next      Mend it; if it may be given up, declare ignored=['magnitudes']",
+    )
+
+
+def test_a_property_that_is_required_is_not_given_up():
+    judged = evaluation(Status.LOST_PROPERTY, outcomes=(LOST,))
+    declared = replace(scale_kernel(), obligations=Obligations.declared(["magnitudes"], []))
+    failure = describe_evaluation(declared, scale_candidate(), judged, source_folder())
+
+    assert failure.details[-1] == (
+        "  property  required=['magnitudes']: a kernel must be right on tiny, huge and mixed magnitudes"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lost", "kind"),
+    [(Property.EMPTY_SIZES, FailureClass.LOST_PROPERTY), (Property.FUZZED_SIZES, FailureClass.FAULT)],
+)
+def test_a_fault_loses_a_property_only_beyond_the_contract(lost, kind):
+    found = out_of_bounds()
+    outcome = CaseOutcome(case(n=9), "n9", CaseStatus.FAULT, findings=(found,), lost=lost)
+    failure = described(evaluation(Status.FAULT, outcomes=(outcome,), findings=(found,)))
+
+    assert failure.kind is kind
+    assert ("ignored=" in failure.text) is (kind is FailureClass.LOST_PROPERTY)
+    assert blame(outcome).startswith("lost property") is (kind is FailureClass.LOST_PROPERTY)

@@ -64,7 +64,7 @@ def waive_in(project: Any, old: str = "cases=", new: str = WAIVERS) -> None:
 def test_a_right_kernel_passes_and_says_what_was_looked_at(project: Any) -> None:
     result = project.run("-k", "sanitize")
 
-    result.assert_outcomes(passed=1, deselected=4)
+    result.assert_outcomes(passed=1, deselected=5)
     result.stdout.fnmatch_lines(["  sanitize  passed  5 cases, each in 3 orders"])
 
 
@@ -72,7 +72,7 @@ def test_a_race_is_shown_like_a_compilers_error(project: Any, alter: Any) -> Non
     alter(showing(RACE))
     result = project.run("-k", "sanitize")
 
-    result.assert_outcomes(failed=1, deselected=4)
+    result.assert_outcomes(failed=1, deselected=5)
     start = result.outlines.index("RACE: made up: thread 1 writes what thread 2 reads")
     assert result.outlines[start + 1 :][:10] == [
         "  case      n=51, launched with grid=1 block=64, on sim (modelled h200)",
@@ -99,7 +99,7 @@ def test_a_race_is_shown_like_a_compilers_error(project: Any, alter: Any) -> Non
 
 def test_a_real_race_is_found_where_every_check_passes(project: Any) -> None:
     project.write("scale.cu", RACY.replace("n - 9999", "0"))
-    project.run().assert_outcomes(passed=5)
+    project.run().assert_outcomes(passed=6)
     project.write("scale.cu", RACY.replace("i < n - 9999", "n > 4999 || s[threadIdx.x] == 7e37f"))
     result = project.run("--cudaopt-fuzz-examples=0")
 
@@ -156,7 +156,7 @@ def test_a_waived_finding_is_shown_with_its_reason_wherever_it_would_have_been(
     waive_in(project)
     result = project.run("-k", "sanitize", "-rP")
 
-    result.assert_outcomes(passed=1, deselected=4)
+    result.assert_outcomes(passed=1, deselected=5)
     told = "race at scale.cu:4 is waived: same value, seen 7 times"
     assert [line.strip() for line in result.outlines].count(told) == 2
     result.stdout.fnmatch_lines(["  sanitize  passed  5 cases, each in 3 orders", f"  * {told}"])
@@ -177,7 +177,7 @@ def test_a_waived_finding_stands_beside_one_that_fails(project: Any, alter: Any)
     waive_in(project)
     result = project.run("-k", "sanitize")
 
-    result.assert_outcomes(failed=1, deselected=4)
+    result.assert_outcomes(failed=1, deselected=5)
     result.stdout.fnmatch_lines(
         [
             "UNINITIALIZED READ: made up: nobody wrote it",
@@ -190,7 +190,7 @@ def test_a_waiver_that_matches_nothing_is_a_warning(project: Any) -> None:
     waive_in(project)
     result = project.run("-k", "sanitize")
 
-    result.assert_outcomes(passed=1, deselected=4)
+    result.assert_outcomes(passed=1, deselected=5)
     result.stdout.fnmatch_lines(
         ['warning: waive("race", at="scale.cu:4") matches no finding (scale sanitize)']
     )
@@ -200,7 +200,7 @@ def test_what_sim_cannot_execute_skips_the_item(project: Any, alter: Any) -> Non
     alter(lambda answer: replace(answer, fault=UNKNOWN))
     result = project.run("-k", "sanitize", "-rs")
 
-    result.assert_outcomes(skipped=1, deselected=4)
+    result.assert_outcomes(skipped=1, deselected=5)
     result.stdout.fnmatch_lines(
         ["  sanitize  unsupported", "SKIPPED*test_scale.py:3: sim cannot execute 'wgmma'"]
     )
@@ -221,7 +221,7 @@ def test_a_fault_that_a_check_has_shown_is_not_shown_again(project: Any) -> None
     alone = project.run("-k", "sanitize")
 
     together.assert_outcomes(failed=1, passed=3)
-    alone.assert_outcomes(failed=1, deselected=4)
+    alone.assert_outcomes(failed=1, deselected=5)
     alone.stdout.fnmatch_lines(["FAULT: illegal_address: *x[[]*", "           case(n=51)"])
 
 
@@ -252,7 +252,7 @@ def test_a_draw_that_the_reference_is_not_for_is_no_failure(project: Any, alter:
     alter(showing(RACE))
     project.edit("test_scale.py", "    y[...]", "    assert n in (51, 4096)\n    y[...]")
 
-    project.run("-k", "sanitize").assert_outcomes(failed=1, deselected=4)
+    project.run("-k", "sanitize").assert_outcomes(failed=1, deselected=5)
 
 
 def test_it_reaches_junit_and_workers(project: Any) -> None:
@@ -265,7 +265,7 @@ def test_it_reaches_junit_and_workers(project: Any) -> None:
 
 
 def test_a_candidate_with_a_race_is_a_no_with_both_lines(project: Any) -> None:
-    project.write("racy.cu", RACY.replace("i < n - 9999", "n > 4999 || s[threadIdx.x] == 7e37f"))
+    project.write("racy.cu", RACY.replace("i < n - 9999", "i < n && s[threadIdx.x] == 7e37f"))
     result = project.cudaopt("check", "test_scale.py::scale", "racy.cu")
 
     assert result.ret == 1
@@ -284,7 +284,7 @@ def test_optimising_does_not_start_from_a_kernel_with_a_race(project: Any, alter
     alter(showing(RACE))
     result = project.run("--optimize", "-k", "optimize")
 
-    result.assert_outcomes(failed=1, deselected=5)
+    result.assert_outcomes(failed=1, deselected=6)
     result.stdout.fnmatch_lines(
         ["RACE: made up: *", "  not optimised: the starting kernel must pass its own checks first"]
     )
@@ -295,7 +295,7 @@ def test_optimising_rejects_a_candidate_with_a_race(project: Any) -> None:
     project.write("scale.cu", racy.replace("// @launch", "// @tune WIDE = 1, 2\n// @launch"))
     result = project.run("--optimize", "-k", "optimize")
 
-    result.assert_outcomes(passed=1, deselected=5)
+    result.assert_outcomes(passed=1, deselected=6)
     result.stdout.fnmatch_lines(["*nothing faster found in 1 attempts, of which 1 not accepted*"])
     (log,) = project.path.glob("results/run-001/attempt-01/log.txt")
     assert re.search(r"verdict: finding: case n51: kernel 'scale' .*scale\.cu:[68]", log.read_text())
