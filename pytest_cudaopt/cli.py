@@ -100,7 +100,8 @@ def _parser() -> argparse.ArgumentParser:
     replay = commands.add_parser("replay", help="execute a recorded request again")
     replay.add_argument("request", metavar="REQUEST.json")
     replay.add_argument("--json", action="store_true", help="print the harness's answer as it is")
-    commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
+    graph = commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
+    graph.add_argument("--svg", metavar="FILE", help="draw it instead, with mmdc or dot if there is one")
     add_options(check, (*_SHARED_OPTIONS, *_SOURCE_OPTIONS))
     add_options(doctor, (*_DOCTOR_OPTIONS, *_SOURCE_OPTIONS))
     return parser
@@ -226,6 +227,11 @@ def _replay(given: argparse.Namespace) -> Exit:
 
 def _graph(given: argparse.Namespace) -> Exit:
     # Loads langgraph, which the other commands do not need.
+    if given.svg is not None:
+        from pytest_cudaopt.optimize.drawing import write_svg
+
+        _say(f"{given.svg}, drawn by {write_svg(Path(given.svg))}")
+        return Exit.YES
     from pytest_cudaopt.optimize.graph import mermaid
 
     _say(mermaid())

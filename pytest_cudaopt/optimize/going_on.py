@@ -66,7 +66,7 @@ def read(
             f"run {folder.path}",
             expected=f"one of {what} as now: {now}",
             got=then,
-            next_step="It cannot go on: start afresh without --optimize-from",
+            next_step="It cannot go on: start afresh without --optimize-from, or select its kernel with -k",
         )
     lines = record.read_history(folder.history)
     if not lines:

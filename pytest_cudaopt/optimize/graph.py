@@ -158,6 +158,10 @@ def _invoke(graph: _Graph, run: Run) -> RunSummary:
                 context=run,
             )
     except (KeyboardInterrupt, interruption.Interrupted) as error:
+        if run.failures and isinstance(error, interruption.Interrupted):
+            # One branch could not go on, and this one ended for it.
+            _leave(run, StopReason.FAULT, str(run.failures[0]))
+            raise run.failures[0] from error
         _leave(run, StopReason.INTERRUPTED, "interrupted")
         raise KeyboardInterrupt from error
     except CudaoptError as error:
