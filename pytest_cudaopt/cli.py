@@ -116,7 +116,8 @@ def _parser() -> argparse.ArgumentParser:
     optimize_command.add_options(
         commands.add_parser("optimize", help="look for a faster version of a kernel, declared or from files")
     )
-    commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
+    graph = commands.add_parser("graph", help="print the optimising agent's graph as mermaid text")
+    graph.add_argument("--svg", metavar="FILE", help="draw it instead, with mmdc or dot if there is one")
     add_options(check, (*_SHARED_OPTIONS, *_SOURCE_OPTIONS))
     add_options(doctor, (*_DOCTOR_OPTIONS, *_SOURCE_OPTIONS))
     return parser
@@ -305,6 +306,11 @@ def _replay(given: argparse.Namespace) -> Exit:
 
 def _graph(given: argparse.Namespace) -> Exit:
     # Loads langgraph, which the other commands do not need.
+    if given.svg is not None:
+        from pytest_cudaopt.optimize.drawing import write_svg
+
+        _say(f"{given.svg}, drawn by {write_svg(Path(given.svg))}")
+        return Exit.YES
     from pytest_cudaopt.optimize.graph import mermaid
 
     _say(mermaid())

@@ -23,6 +23,7 @@ from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Latency
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.latency_text import format_latency
+from pytest_cudaopt.serving import without_keys
 from pytest_cudaopt.toolchain import toolchain_for
 
 _GPU = re.compile(r"^cuda:\d+$")
@@ -67,7 +68,10 @@ def execute(path: Path, environ: Mapping[str, str]) -> Replayed:
         if library := environ.get(driver.VARIABLE):
             tools += ["--driver", library]
         command = [str(harness.locate(environ)), "run", str(path), *tools]
-        ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
+        environment = without_keys(environ)
+        ended = subprocess.run(  # noqa: S603 - ours
+            command, stdout=subprocess.PIPE, text=True, check=False, env=environment
+        )
     if not ended.stdout.strip():
         raise HarnessError(
             f"replay of {path}", expected="an answer of the harness", got=f"exit code {ended.returncode}"

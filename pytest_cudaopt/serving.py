@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import selectors
 import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +22,7 @@ REINSTALL = "Reinstall with: pip install --force-reinstall --no-deps pytest-cuda
 _START_TIMEOUT_S = 60.0
 _END_TIMEOUT_S = 10.0
 _OUTPUT_SHOWN = 4000
+_OF_KEYS = re.compile(r"^OPENAI_|_API_KEY$")
 
 
 class NeverReceivedError(EOFError):
@@ -42,8 +45,7 @@ class Serving:
                 stdout=self._output,
                 stderr=self._output,
                 pass_fds=(results_end,),
-                # It runs code that a language model wrote, which has no business with the model's key.
-                env={name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")},
+                env=without_keys(os.environ),
                 # Ctrl-C in a terminal reaches us only; we decide what happens to the harness.
                 process_group=0,
             )
@@ -171,3 +173,8 @@ def _signal_name(number: int) -> str:
         return f"signal {number} ({signal.Signals(number).name})"
     except ValueError:
         return f"signal {number}"
+
+
+def without_keys(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of what runs kernels: a language model wrote some, keys are not its business."""
+    return {name: value for name, value in environ.items() if not _OF_KEYS.search(name)}

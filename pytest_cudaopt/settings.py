@@ -425,6 +425,7 @@ _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "model",
     "effort",
     "search",
+    "going_on_from",
     "seed",
     "allow_slower",
     "sanitize_elements",

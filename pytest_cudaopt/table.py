@@ -259,7 +259,6 @@ def _optimize_texts(row: Row) -> list[str]:
     texts: list[str] = []
     tried = f" in {row.attempts} attempts" if row.attempts is not None else ""
     tried += f", of which {row.rejected} not accepted" if row.rejected else ""
-    tried += f", {row.tokens} tokens" if row.tokens else ""
     if row.latency is not None and row.start_ns is not None:
         if row.best is None:
             texts.append(f"{format_latency(row.latency)}, nothing faster found{tried}")
@@ -268,4 +267,5 @@ def _optimize_texts(row: Row) -> list[str]:
             mean = " (geometric mean)" if row.gains else ""
             times = f"{format_duration(row.start_ns)} -> {format_latency(row.latency)}"
             texts.append(f"{times}, {speedup:.2f}x{mean} with {row.best}{tried}")
-    return [*texts, *(text for text in (row.gains, *row.notes, row.folder, row.note) if text is not None)]
+    folder = f"{row.folder}, {row.tokens} tokens" if row.folder and row.tokens else row.folder
+    return [*texts, *(text for text in (row.gains, *row.notes, folder, row.note) if text is not None)]

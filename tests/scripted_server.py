@@ -15,13 +15,17 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes back: a status, headers, a body. `dribble` sends single bytes of it without an end."""
+    """What goes back: a status, headers, a body.
+
+    `dribble` sends single bytes of the body without an end, `dribbled_headers` one header after the other.
+    """
 
     body: str
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     dropped: bool = False
     dribble: bool = False
+    dribbled_headers: bool = False
 
 
 # An answer, or what makes one of the request.
@@ -164,8 +168,13 @@ def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.send_header("content-type", "application/json")
             data = answer.body.encode()
+            if answer.dribbled_headers:
+                self.flush_headers()
+                self._dribble(b"x-more: 1\r\n")
+                return
             if answer.dribble:
-                self._dribble(data)
+                self.end_headers()
+                self._dribble(data[:1])
                 return
             self.send_header("content-length", str(len(data)))
             self.end_headers()
@@ -173,10 +182,9 @@ def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
 
         def _dribble(self, data: bytes) -> None:
             self.close_connection = True
-            self.end_headers()
             try:
                 while not server.closing.wait(0.02):
-                    self.wfile.write(data[:1])
+                    self.wfile.write(data)
                     self.wfile.flush()
             except OSError:
                 # The client has had enough.

@@ -194,6 +194,14 @@ def test_graph_prints_the_agents_steps(project):
     result.stdout.fnmatch_lines(["graph TD;", "*evaluate --> decide;*"])
 
 
+def test_a_graph_that_nothing_here_can_draw_could_not_be_done(project, monkeypatch):
+    monkeypatch.setenv("PATH", str(project.path))
+    result = project.cudaopt("graph", "--svg", "graph.svg")
+
+    assert result.ret == NOT_JUDGED
+    result.stderr.fnmatch_lines(["*drawing the graph*", "*mmdc (mermaid-cli) or dot (graphviz)*"])
+
+
 def test_replay_executes_a_recorded_request(project):
     project.run_alone("--optimize", "-k", "optimize").assert_outcomes(passed=1, deselected=6)
     (request,) = (project.path / "results/run-001/replay").glob("*.json")

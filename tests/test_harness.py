@@ -270,6 +270,27 @@ def test_a_file_that_cannot_be_executed_is_the_environments_fault(tmp_path: Path
         broken.ask(request("ok"))
 
 
+SEES = """
+import os, sys
+fd = int(sys.argv[sys.argv.index("--result-fd") + 1])
+open(SEEN, "w").write("\\n".join(os.environ))
+os.write(fd, GREETING.encode())
+sys.stdin.read()
+"""
+
+
+def test_what_runs_kernels_gets_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANOTHER_API_KEY", "NOT_SECRET"):
+        monkeypatch.setenv(name, "sk-marker")
+    seen = tmp_path / "seen"
+    greeting = json.dumps(GREETING) + "\n"
+    with Harness(program(tmp_path, greeting, f"SEEN = {str(seen)!r}{SEES}")) as started:
+        assert started.version
+    names = set(seen.read_text().splitlines())
+    assert "NOT_SECRET" in names
+    assert names & {"OPENAI_API_KEY", "OPENAI_BASE_URL", "ANOTHER_API_KEY"} == set()
+
+
 def test_closing_ends_the_process_and_its_descriptors(tmp_path: Path) -> None:
     before = set(Path("/proc/self/fd").iterdir())
     started = Harness(program(tmp_path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import httpx2
@@ -50,6 +51,47 @@ def get(inner: Sends, **bounds: float) -> httpx2.Response:
         return client.get("http://127.0.0.1/")
 
 
+class Silent(httpx2.BaseTransport):
+    """Begins no answer until it is released."""
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        self.released.wait()
+        return httpx2.Response(200)
+
+
+def test_an_answer_that_does_not_begin_is_a_timeout() -> None:
+    inner = Silent()
+    with httpx2.Client(transport=BoundedTransport(inner, 0.05)) as client:
+        with pytest.raises(httpx2.ReadTimeout, match="does not begin"):
+            client.get("http://127.0.0.1/")
+        inner.released.set()
+
+
+def test_requests_that_belong_together_share_the_time() -> None:
+    # The clock is read once for both, and twice for each.
+    transport = BoundedTransport(Sends([b"a"]), 4.0, clock=Ticking())
+    with httpx2.Client(transport=transport) as client:
+        with transport.together():
+            for _ in range(2):
+                assert client.get("http://127.0.0.1/").content == b"a"
+            with pytest.raises(httpx2.ReadTimeout, match="no time is left"):
+                client.get("http://127.0.0.1/")
+        assert client.get("http://127.0.0.1/").content == b"a"
+
+
+def test_what_the_inner_transport_raises_is_passed_on() -> None:
+    class Refuses(httpx2.BaseTransport):
+        def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+            raise httpx2.ConnectError("refused")
+
+    client = httpx2.Client(transport=BoundedTransport(Refuses(), 9.0))
+    with client, pytest.raises(httpx2.ConnectError, match="refused"):
+        client.get("http://127.0.0.1/")
+
+
 def test_an_answer_within_bounds_passes_unchanged() -> None:
     inner = Sends([b"ab", b"c"])
     answer = get(inner)
@@ -58,7 +100,7 @@ def test_an_answer_within_bounds_passes_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "words"), [({"most_s": 2}, "does not end"), ({"most_bytes": 2}, "more than 2 bytes")]
+    ("bounds", "words"), [({"most_s": 3}, "does not end"), ({"most_bytes": 2}, "more than 2 bytes")]
 )
 def test_an_answer_beyond_a_bound_is_a_timeout(bounds: dict[str, float], words: str) -> None:
     inner = Sends([b"a"] * 4)

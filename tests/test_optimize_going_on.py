@@ -21,7 +21,7 @@ from made_up_runs import (
 )
 from scripted_server import proposal
 
-from pytest_cudaopt import case, directives
+from pytest_cudaopt import case, directives, float_expressions
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.evaluation import LatencyKind
 from pytest_cudaopt.optimize import going_on, run_lock
@@ -228,14 +228,21 @@ def test_what_is_not_accepted_any_more_ends_it(begin: Begin) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda folder: {"kernel": declare_twice(folder, SOURCE.replace("2 *", "2.0f *"))}, "the source"),
-        (lambda folder: {"kernel": with_another_case(folder)}, "the cases"),
-        (lambda folder: {"kernel": with_another_name(folder)}, "the kernel as now: thrice"),
-        (lambda folder: {"device": MadeUpDevice(description="another")}, "the device as now: another"),
-        (lambda folder: {"samples": 7}, "--cudaopt-samples as now: 7"),
-        (lambda folder: {"seed": 7}, "--optimize-seed as now: 7"),
+        (
+            lambda folder: {"kernel": declare_twice(folder, SOURCE.replace("2 *", "2.0f *"))},
+            "the source as it is now, got another one, ",
+        ),
+        (lambda folder: {"kernel": with_another_case(folder)}, "the cases with 4 members, got 3 members"),
+        (lambda folder: {"kernel": with_another_name(folder)}, "kernel thrice, got kernel twice"),
+        (lambda folder: {"kernel": with_another_tolerance(folder)}, "with tolerance.rtol 0.5, got null"),
+        (
+            lambda folder: {"device": MadeUpDevice(description="another")},
+            "device another, got device sim (made up)",
+        ),
+        (lambda folder: {"samples": 7}, "--cudaopt-samples 7, got 100"),
+        (lambda folder: {"seed": 7}, "--optimize-seed 7, got 0"),
     ],
-    ids=["source", "cases", "kernel", "device", "samples", "seed"],
+    ids=["source", "cases", "kernel", "signature", "device", "samples", "seed"],
 )
 def test_a_run_of_something_else_is_refused_with_what_differs(
     begin: Begin, tmp_path: Path, change: Any, words: str
@@ -254,6 +261,12 @@ def test_a_run_of_something_else_is_refused_with_what_differs(
 def with_another_case(folder: Path) -> Any:
     kernel = declare_twice(folder)
     return dataclasses.replace(kernel, cases=(*kernel.cases, case(n=5)))
+
+
+def with_another_tolerance(folder: Path) -> Any:
+    kernel = declare_twice(folder)
+    rtol = float_expressions.parse("0.5")
+    return dataclasses.replace(kernel, tolerance=dataclasses.replace(kernel.tolerance, rtol=rtol))
 
 
 def with_another_name(folder: Path) -> Any:

@@ -41,6 +41,7 @@ from pytest_cudaopt.evaluation import (
 from pytest_cudaopt.optimize import closing
 from pytest_cudaopt.optimize.accept import AcceptOutcome
 from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal, Ready
+from pytest_cudaopt.optimize.conversation import FailureKind, ModelFailure
 from pytest_cudaopt.optimize.graph import OptimizeOptions, mermaid, optimize
 from pytest_cudaopt.optimize.record import read_history
 from pytest_cudaopt.optimize.search import Search
@@ -377,9 +378,11 @@ class Waiting:
         self._ready = proposal
         self._judged = judged
         self.proposal: Proposal | None = None
+        self.waited_in_vain = False
 
     def ask(self) -> None:
-        assert self._judged.wait(NO_END_S), "the other branch waits for this one"
+        self.waited_in_vain = not self._judged.wait(NO_END_S)
+        assert not self.waited_in_vain, "the other branch waits for this one"
         self.proposal = self._ready
 
     def use_tools(self) -> None:
@@ -416,6 +419,39 @@ def test_a_branch_is_judged_while_another_waits_for_its_model(run: Run) -> None:
     assert order[1:] == ["2", "1"]
     assert [line["attempt"] for line in read_history(summary.folder / "history.jsonl")] == [0, 1, 2]
     assert summary.best.number == 1
+
+
+class OneFails:
+    """Of two branches one cannot go on, and the other waits for what never comes."""
+
+    exhausted_reason = "never"
+
+    def __init__(self, released: threading.Event) -> None:
+        self.released = released
+        self.dialogues: list[Waiting] = []
+
+    def begin(self, run, parent: Attempt, number: int) -> Waiting:
+        kind = Failing if number == 2 else Waiting
+        self.dialogues.append(kind(Proposal(run.start, "the same"), self.released))
+        return self.dialogues[-1]
+
+
+class Failing(Waiting):
+    def ask(self) -> None:
+        raise ModelFailure(FailureKind.REJECTED, "no such model", is_final=True)
+
+
+def test_a_branch_that_cannot_go_on_ends_the_run_though_another_waits(run: Run, tmp_path: Path) -> None:
+    released = threading.Event()
+    judge, proposer = TableJudge(faster_with_larger_blocks), OneFails(released)
+    try:
+        with pytest.raises(EnvironmentFault, match="no such model"):
+            run(judge, proposer=proposer, search=Search(1, 2), max_iterations=2)
+        assert [one.waited_in_vain for one in proposer.dialogues] == [False, False]
+    finally:
+        released.set()
+    written = json.loads((tmp_path / "results" / "run-001" / "summary.json").read_text())
+    assert written["stopped_because"] == "fault"
 
 
 def test_of_a_long_run_only_what_is_needed_stays_whole(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 import subprocess
@@ -11,11 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from made_up_runs import declare_twice, evaluation
+from made_up_runs import MadeUpDevice, TableJudge, declare_twice, evaluation, faster_with_larger_blocks
 
 from pytest_cudaopt import directives
 from pytest_cudaopt.errors import EnvironmentFault
+from pytest_cudaopt.optimize import record
 from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal, Verdict
+from pytest_cudaopt.optimize.graph import OptimizeOptions, optimize
 from pytest_cudaopt.optimize.record import RunFolder, read_history
 
 
@@ -123,6 +126,45 @@ def test_a_broken_line_before_the_last_is_an_error_that_names_it(tmp_path: Path)
 def test_a_missing_history_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFault, match=r"history\.jsonl"):
         read_history(tmp_path / "history.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("full_at", "judged"),
+    [
+        ("attempt-02/candidate.cu", 2),
+        ("attempt-02/evaluation.json", 2),
+        ("attempt-02/log.txt", 3),
+        ("best.cu", 2),
+    ],
+)
+def test_a_full_disk_names_the_file_and_leaves_what_was_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full_at: str, judged: int
+) -> None:
+    write, is_full = record.write_atomically, []
+
+    def full(path: Path, content: str | bytes, **how) -> None:
+        # `best.cu` is the start first; from the failure on nothing can be written.
+        begun = (tmp_path / "results" / "run-001" / "attempt-01").exists()
+        if is_full or (begun and str(path).endswith(full_at)):
+            is_full.append(path)
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, content, **how)
+
+    monkeypatch.setattr(record, "write_atomically", full)
+    with pytest.raises(EnvironmentFault, match=f"{full_at}.*No space left on device.*Free some space"):
+        optimize(
+            declare_twice(tmp_path),
+            MadeUpDevice(),
+            OptimizeOptions(),
+            tmp_path / "results",
+            lambda attempt: None,
+            judge=TableJudge(faster_with_larger_blocks),
+            write_replay=lambda *launch: None,
+        )
+    folder = RunFolder(tmp_path / "results" / "run-001")
+    assert [line["attempt"] for line in read_history(folder.history)] == list(range(judged))
+    assert directives.read(folder.best.read_text(), "best.cu").rule is not None
+    assert not list(folder.path.rglob(".*"))
 
 
 KILLED_RUN = """

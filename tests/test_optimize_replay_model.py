@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_cudaopt.errors import SettingsError
+from pytest_cudaopt.errors import EnvironmentFault, SettingsError
 from pytest_cudaopt.optimize.conversation import Form, Request
 from pytest_cudaopt.optimize.replay_model import ReplayModel, record
 
@@ -47,3 +47,8 @@ def test_a_line_that_is_no_json_is_named_by_its_number(tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_text('{"a": 1}\n{"a"\n')
     with pytest.raises(SettingsError, match=r"r\.jsonl, line 2"):
         ReplayModel.open(tmp_path / "r.jsonl")
+
+
+def test_a_recording_that_cannot_be_written_says_which(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFault, match=r"recording .*kept\.jsonl.*--optimize-record"):
+        record(tmp_path / "absent" / "kept.jsonl", "{}")

@@ -81,7 +81,15 @@ def test_a_failure_says_what_it_is(
 
 def test_an_answer_without_an_end_is_given_up() -> None:
     endless = Answer(" ", dribble=True)
-    with serving(*[endless] * 3) as server, pytest.raises(ModelFailure, match="no answer in time") as raised:
+    # Once: with no time left it is not asked again.
+    with serving(endless) as server, pytest.raises(ModelFailure, match="no answer in time") as raised:
+        ask(server.url, timeout_s=0.2)
+    assert raised.value.kind is FailureKind.TIMED_OUT
+
+
+def test_headers_without_an_end_are_given_up() -> None:
+    endless = Answer("", dribbled_headers=True)
+    with serving(endless) as server, pytest.raises(ModelFailure, match="no answer in time") as raised:
         ask(server.url, timeout_s=0.2)
     assert raised.value.kind is FailureKind.TIMED_OUT
 

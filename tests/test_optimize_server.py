@@ -44,6 +44,11 @@ UNDECLARED = one_each("2.0f * x[j]")
 TREBLED = one_each("3.0f * x[i]")
 BEYOND = one_each("2.0f * x[i + 1]")
 FASTER = one_each("2.0f * x[i]")
+SLOWER = proposal(
+    f"{HEAD}    for (int i = threadIdx.x; i < n; i += 32) y[i] = 2.0f * x[i];\n}}\n", "grid=(1) block=(32)"
+)
+# Does nothing where it is timed.
+CHEAT = proposal(FASTER["source"].replace("if (i < n)", "if (i < n && n != 4096)"))
 
 
 def answer(form: Json) -> Answer:
@@ -102,16 +107,21 @@ def test_a_model_repairs_what_it_is_told_and_the_best_is_kept(project: Project, 
         once_told("WRONG: y: 51 of 51 elements", BEYOND),
         response(reasoning(), call("run_one_case", {**FASTER, "case_id": "n51"})),
         once_told("reads x[51] (4 bytes), but 'x' has 51 elements of 4 bytes, at scale.cu:4", FASTER),
+        once_told("## The best so far: attempt 4", CHEAT),
+        once_told("were never written", SLOWER),
     )
     with serving(*script) as server:
-        ran = run(server.url, "--optimize-max-iterations", "4", "--optimize-record", "kept.jsonl")
+        ran = run(server.url, "--optimize-max-iterations", "6", "--optimize-record", "kept.jsonl")
     assert ran.code == 0
-    assert ran.decisions == ["start", "not_accepted", "not_accepted", "not_accepted", "new_best"]
+    wrong = ["not_accepted"] * 3
+    assert ran.decisions == ["start", *wrong, "new_best", "not_accepted", "not_faster"]
     assert ran.summary["best_attempt"] == 4
     assert ran.summary["speedup"] > 1.3
     assert "2.0f * x[i];" in (ran.folder / "best.cu").read_text()
     assert (project.path / "scale.cu").read_text() == SLOW
-    assert len((project.path / "kept.jsonl").read_text().splitlines()) == 4
+    assert len((project.path / "kept.jsonl").read_text().splitlines()) == 6
+    assert "6 attempts, of which 4 not accepted" in ran.output
+    assert "results/run-001, 960 tokens" in ran.output
 
     told = [said(request) for request in server.requests]
     assert all(SLOW.splitlines()[1] in text and "y[...] = 2 * x" in text for text in told)
@@ -180,6 +190,15 @@ def test_tokens_that_are_used_up_end_the_run(run: Any) -> None:
     assert ran.code == 0
     assert ran.summary["stopped_because"] == "tokens_used"
     assert ran.decisions == ["start", "not_accepted", "new_best"]
+
+
+def test_seconds_that_are_used_up_end_the_run(run: Any) -> None:
+    # The start took longer: nobody is asked.
+    with serving() as server:
+        ran = run(server.url, "--optimize-max-seconds", "0.001", "--optimize-max-iterations", "3")
+    assert ran.code == 0
+    assert ran.summary["stopped_because"] == "seconds_used"
+    assert ran.decisions == ["start"]
 
 
 @pytest.mark.parametrize("search", ["greedy", "beam:2x1"])

@@ -137,6 +137,17 @@ def test_gains_of_several_cases_are_listed():
     assert texts([row])[2].strip() == "n1 1.2x, n2 1.9x"
 
 
+def test_tokens_and_notes_of_a_run_are_shown():
+    row = replace(OPTIMIZE, tokens=960, notes=("measured anew",))
+
+    assert [text.strip() for text in texts([row])[2:]] == [
+        "measured anew",
+        "results/run-001, 960 tokens",
+        "scale.cu stays as it is",
+    ]
+    assert rows_from([row.properties()]) == [row]
+
+
 def test_the_device_is_in_the_title_if_there_is_one():
     assert table_title(ALL) == f"CUDA kernels on {SIM}"
     assert texts(ALL)[0] == "test_a.py::scale"

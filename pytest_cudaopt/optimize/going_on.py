@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _RUN = re.compile(r"run-\d+")
 # Latencies and verdicts depend on these; the others say how far and how long to look.
-_JUDGED_BY = ("warmup", "samples", "relative_error", "sanitize_elements", "seed")
-_FLAGS = {
+_JUDGED_BY = {
     "warmup": "--cudaopt-warmup",
     "samples": "--cudaopt-samples",
     "relative_error": "--cudaopt-relative-error",
     "sanitize_elements": "--cudaopt-sanitize-elements",
     "seed": "--optimize-seed",
 }
+_CALLED = {"signature.json": "signature", "input_cases.json": "cases", record.INITIAL: "source"}
 
 
 @dataclass(frozen=True)
@@ -61,49 +61,78 @@ def read(
     """Return what the run in `folder` left; raise EnvironmentFault if it was one of something else."""
     differing = next(_differences(folder, kernel, start, device, options), None)
     if differing is not None:
-        what, then, now = differing
-        raise EnvironmentFault(
-            f"run {folder.path}",
-            expected=f"one of {what} as now: {now}",
-            got=then,
-            next_step="It cannot go on: start afresh without --optimize-from",
-        )
+        then, now = differing
+        raise _another(folder, f"one of {now}", then)
     lines = record.read_history(folder.history)
     if not lines:
         return Earlier()
     attempts = restored.briefs(lines, kernel, device.description, folder.history)
     if attempts[0].digest != start.digest:
-        raise EnvironmentFault(
-            f"run {folder.path}",
-            expected=f"one of {start.file} with the headers, definitions and options of now",
-            got="other ones",
-            next_step="It cannot go on: start afresh without --optimize-from",
-        )
+        now = f"one of {start.file} with the headers, definitions and compiler options it has now"
+        raise _another(folder, now, "other ones")
     return Earlier(tuple(attempts), int(lines[-1]["best"]), float(lines[-1]["elapsed_s"]))
+
+
+def _another(folder: RunFolder, expected: str, got: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        f"run {folder.path}",
+        expected=expected,
+        got=got,
+        next_step="It cannot go on: start afresh without --optimize-from, or select its kernel with -k",
+    )
 
 
 def _differences(
     folder: RunFolder, kernel: Kernel, start: Candidate, device: Device, options: OptimizeOptions
-) -> Iterator[tuple[str, str, str]]:
-    """Yield what differs, how it was then, how it is now. A file that a kill prevented says nothing."""
+) -> Iterator[tuple[str, str]]:
+    """Yield how something was then, and how it is now. A file that a kill prevented says nothing."""
     config = _config(folder.path / "config.json")
     for what, key, now in (
-        ("the kernel", "kernel", kernel.name),
-        ("the device", "device", device.description),
+        ("kernel", "kernel", kernel.name),
+        ("device", "device", device.description),
         ("pytest-cudaopt", "package", __version__),
     ):
         if config and config.get(key) != now:
-            yield what, str(config.get(key)), now
+            yield f"{what} {config.get(key)}", f"{what} {now}"
     then = config.get("options", {})
-    for name in _JUDGED_BY:
+    for name, flag in _JUDGED_BY.items():
         now_value = describe.plain(getattr(options, name))
         if name in then and then[name] != now_value:
-            yield f"{_FLAGS[name]}", str(then[name]), str(now_value)
-    whats = {"signature.json": "the signature", "input_cases.json": "the cases", record.INITIAL: "the source"}
+            yield f"{then[name]}", f"{flag} {now_value}"
     for name, content in record.given(kernel, start).items():
         path = folder.path / name
         if path.is_file() and path.read_bytes() != content.encode():
-            yield whats.get(name, "the reference"), f"that of {path}", "another one"
+            called = _CALLED.get(name, "reference")
+            place = _first_difference(path, content) if path.suffix == ".json" else None
+            if place is None:
+                yield f"another one, {path}", f"the {called} as it is now"
+            else:
+                yield place[1], " ".join(f"the {called} with {place[0]} {place[2]}".split())
+
+
+def _first_difference(path: Path, content: str) -> tuple[str, str, str] | None:
+    """Return the place of the first member that differs, and how it was and is; None for what is no JSON."""
+    try:
+        return _differing("", json.loads(path.read_text(encoding="utf-8")), json.loads(content))
+    except ValueError:
+        return None
+
+
+def _differing(place: str, then: Any, now: Any) -> tuple[str, str, str] | None:
+    if isinstance(then, dict) and isinstance(now, dict):
+        pairs = [(f"{place}.{key}".lstrip("."), then.get(key), now.get(key)) for key in {**now, **then}]
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        pairs = [(f"{place}[{at}]", *both) for at, both in enumerate(zip(then, now, strict=True))]
+    elif isinstance(then, list) and isinstance(now, list):
+        return place, f"{len(then)} members", f"{len(now)} members"
+    else:
+        return None if then == now else (place, _shown(then), _shown(now))
+    found = (_differing(*pair) for pair in pairs)
+    return next((one for one in found if one is not None), None)
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _config(path: Path) -> Mapping[str, Any]:

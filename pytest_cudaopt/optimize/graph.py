@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from langsmith import tracing_context
 
 from pytest_cudaopt import directives, pipeline, replay
 from pytest_cudaopt.directive_checks import require_used_tunables
-from pytest_cudaopt.errors import CudaoptError, DeclarationError
+from pytest_cudaopt.errors import CudaoptError, DeclarationError, EnvironmentFault
 from pytest_cudaopt.optimize import branch_nodes, closing, going_on, interruption, nodes, run_lock
 from pytest_cudaopt.optimize.attempt import Proposer
 from pytest_cudaopt.optimize.dialogue import MOST_TOOL_ROUNDS
@@ -157,12 +158,23 @@ def _invoke(graph: _Graph, run: Run) -> RunSummary:
                 context=run,
             )
     except (KeyboardInterrupt, interruption.Interrupted) as error:
-        closing.write(run, run.summary(StopReason.INTERRUPTED, "interrupted"))
+        if run.failures and isinstance(error, interruption.Interrupted):
+            # One branch could not go on, and this one ended for it.
+            _leave(run, StopReason.FAULT, str(run.failures[0]))
+            raise run.failures[0] from error
+        _leave(run, StopReason.INTERRUPTED, "interrupted")
         raise KeyboardInterrupt from error
     except CudaoptError as error:
-        closing.write(run, run.summary(StopReason.FAULT, str(error)))
+        _leave(run, StopReason.FAULT, str(error))
         raise
     return run.summary(state["stopped_because"], state["stopped_detail"])
+
+
+def _leave(run: Run, because: StopReason, detail: str) -> None:
+    """Write the summary of a run that was cut short."""
+    # Where the disk is full it cannot be written, but that is not to hide what happened.
+    with suppress(EnvironmentFault):
+        closing.write(run, run.summary(because, detail))
 
 
 def _require_measured(kernel: Kernel) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_cudaopt.durable import append_line
-from pytest_cudaopt.errors import SettingsError, why_unreadable
+from pytest_cudaopt.errors import EnvironmentFault, SettingsError, why_unreadable
 from pytest_cudaopt.optimize.conversation import Reply, Request
 
 
@@ -68,4 +68,12 @@ def record(file: Path, text: str) -> None:
         value = json.loads(text)
     except ValueError:
         value = text
-    append_line(file, json.dumps(value))
+    try:
+        append_line(file, json.dumps(value))
+    except OSError as error:
+        raise EnvironmentFault(
+            f"recording {file}",
+            expected="to be written",
+            got=why_unreadable(error),
+            next_step="Free some space, or name another file with --optimize-record",
+        ) from error

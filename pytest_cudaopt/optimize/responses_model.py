@@ -23,7 +23,10 @@ _MOST_OUTPUT_TOKENS = 32_000
 
 @dataclass(frozen=True)
 class Access:
-    """How to reach a model. `key` is never written anywhere; `base_url` of None is the API's own."""
+    """How to reach a model. `key` is never written anywhere; `base_url` of None is the API's own.
+
+    `timeout_s` bounds a question, with what is tried again.
+    """
 
     model: str
     key: str
@@ -55,13 +58,13 @@ class ResponsesModel:
         self._access = access
         # Minutes pass between requests: a kept connection would only have to be closed by somebody.
         closing = httpx2.Limits(max_keepalive_connections=0)
-        transport = BoundedTransport(httpx2.HTTPTransport(limits=closing), access.timeout_s)
+        self._transport = BoundedTransport(httpx2.HTTPTransport(limits=closing), access.timeout_s)
         self._client = openai.OpenAI(
             api_key=access.key,
             base_url=access.base_url,
             max_retries=_RETRIES,
             timeout=access.timeout_s,
-            http_client=httpx2.Client(transport=transport, timeout=access.timeout_s),
+            http_client=httpx2.Client(transport=self._transport, timeout=access.timeout_s),
         )
 
     @property
@@ -77,17 +80,18 @@ class ResponsesModel:
         """Return the body of the response, or raise ModelFailure."""
         effort: Reasoning = {"effort": self._access.reasoning_effort}  # type: ignore[typeddict-item]
         try:
-            response = self._client.responses.with_raw_response.create(
-                model=self._access.model,
-                **responses_wire.to_wire(request),
-                reasoning=effort,
-                max_output_tokens=_MOST_OUTPUT_TOKENS,
-                store=False,
-                include=["reasoning.encrypted_content"],
-                prompt_cache_key=self._access.cache_key,
-                parallel_tool_calls=False,
-            )
-            text: str = response.http_response.text
+            with self._transport.together():
+                response = self._client.responses.with_raw_response.create(
+                    model=self._access.model,
+                    **responses_wire.to_wire(request),
+                    reasoning=effort,
+                    max_output_tokens=_MOST_OUTPUT_TOKENS,
+                    store=False,
+                    include=["reasoning.encrypted_content"],
+                    prompt_cache_key=self._access.cache_key,
+                    parallel_tool_calls=False,
+                )
+                text: str = response.http_response.text
         except openai.OpenAIError as error:
             raise self._failure(error) from error
         except httpx2.HTTPError as error:

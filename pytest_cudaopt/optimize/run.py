@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.cases import Case
     from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.device import Device
+    from pytest_cudaopt.errors import CudaoptError
     from pytest_cudaopt.evaluation import Budget, Evaluation, Plan
     from pytest_cudaopt.optimize.options import OptimizeOptions
 
@@ -74,6 +75,8 @@ class Run:
     # Branches talk to models at the same time, but a device takes one request after the other.
     device_turn: threading.Lock = field(default_factory=threading.Lock)
     interrupted: threading.Event = field(default_factory=threading.Event)
+    # Why branches could not go on.
+    failures: list[CudaoptError] = field(default_factory=list)
     _whole: set[int] = field(default_factory=set, init=False)
 
     @property

@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_cudaopt.errors import EnvironmentFault
@@ -46,6 +46,8 @@ def _open(folder: Path) -> int | None:
             got=f"one under way in process {owner or 'unknown'}",
             next_step="Wait for it, or end it with Ctrl-C; then the run can go on",
         ) from error
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    # The lock counts; on a full disk others learn nothing of who holds it.
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
     return descriptor
