@@ -25,6 +25,8 @@ class Family(StrEnum):
     CANCELLING = "cancelling"
     # Of other sizes than numbers usually have.
     TINY = "tiny"
+    # Each row of a scale of its own, up to a thousand.
+    MODERATE = "moderate"
     HUGE = "huge"
     LEAST = "least"
     MIXED = "mixed"
@@ -56,6 +58,7 @@ class Family(StrEnum):
 
 _PROPERTY = {
     Family.TINY: Property.MAGNITUDES,
+    Family.MODERATE: Property.MAGNITUDES,
     Family.HUGE: Property.MAGNITUDES,
     Family.LEAST: Property.MAGNITUDES,
     Family.MIXED: Property.MAGNITUDES,

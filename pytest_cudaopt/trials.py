@@ -24,6 +24,7 @@ from pytest_cudaopt.value_families import arrays_in, families_of
 
 # What a trial at a large size may take: elements of all arrays, threads of its launch.
 _MOST_ELEMENTS = 1 << 23
+_MOST_GROWN = 1 << 20
 _MOST_THREADS = 1 << 25
 # Behind 16 bits, and behind what tiles of 32 in a dimension of a grid other than x may have.
 _BEYOND_16_BITS = 65_537
@@ -93,7 +94,10 @@ def _of_sizes(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[
         grown = sorted({*grown, _BEYOND_16_BITS + rng.randint(0, 63), _BEYOND_A_GRID})
         cases += [(Property.LARGER_SIZES, _with_size(kernel, name, size)) for size in grown]
     for asked, case in cases:
-        if case is not None and _is_affordable(kernel, start, case):
+        if case is None:
+            continue
+        is_longest = _BEYOND_A_GRID in case.by_name.values()
+        if _is_affordable(kernel, start, case, _MOST_ELEMENTS if is_longest else _MOST_GROWN):
             yield Trial(asked, replace(case, seed=rng.getrandbits(32)))
 
 
@@ -161,7 +165,7 @@ def _keeps_contract(kernel: Kernel, sizes: Mapping[str, int]) -> bool:
         return False
 
 
-def _is_affordable(kernel: Kernel, start: Candidate, case: Case, most_elements: int = _MOST_ELEMENTS) -> bool:
+def _is_affordable(kernel: Kernel, start: Candidate, case: Case, most_elements: int) -> bool:
     with suppress(CudaoptError):
         sizes = kernel.all_sizes(case)
         if all_elements(kernel, sizes) > most_elements:

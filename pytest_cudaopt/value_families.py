@@ -45,6 +45,7 @@ _SPECIAL = frozenset(
 _ANY_NUMBER = frozenset(
     {
         Family.TINY,
+        Family.MODERATE,
         Family.HUGE,
         Family.LEAST,
         Family.MIXED,
@@ -264,6 +265,9 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
             # Of a narrow type products need not stay in its range: sums of them are kept in a wider one.
             most = int(half if dtype.bits <= 16 else half / 2)
             wide *= 2.0 ** float(rng.integers(-most, most, endpoint=True))
+        case Family.MODERATE:
+            # Where exponentials overflow, and squares of them in narrow types.
+            wide *= 2.0 ** rng.uniform(0, min(10, half), (*shape[:-1], 1) if shape else ())
         case Family.VARIED:
             wide = _varied(wide, rng)
         case Family.BEYOND if of.ends is not None:
@@ -271,8 +275,11 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
             wide = middle + 4 * (wide - middle)
         case Family.MASKED:
             rows = wide.reshape(-1, shape[-1] if shape else 1)
-            starts = rng.integers(rows.shape[1] // 2, rows.shape[1], (rows.shape[0], 1))
-            rows[np.arange(rows.shape[1]) >= starts] = _NON_FINITE[family]
+            most = rows.shape[1]
+            at, cut = np.arange(most), rng.integers(1, max(2, most), (rows.shape[0], 1))
+            # The end of every other row, the beginning of the others.
+            is_end = (np.arange(rows.shape[0]) % 2 == 0)[:, None]
+            rows[np.where(is_end, at >= cut, at < cut)] = _NON_FINITE[family]
         case Family.MIXED:
             wide *= 2.0 ** rng.integers(-int(half / 2), int(half / 2), shape)
         case Family.SUFFIX:
