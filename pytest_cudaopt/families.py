@@ -44,6 +44,7 @@ class Family(StrEnum):
     SIGNED_ZEROS = "signed_zeros"
     SUBNORMAL = "subnormal"
     # Numbers outside the bounds of `uniform`, and others than a callable gives.
+    BELOW = "below"
     BEYOND = "beyond"
     VARIED = "varied"
     # Integers that no declared draw gives, and places counted from the end.
@@ -70,6 +71,7 @@ _PROPERTY = {
     Family.NEGATIVE_INFINITE: Property.NON_FINITE,
     Family.MASKED: Property.NON_FINITE,
     Family.INFINITE_BESIDE_ZEROS: Property.NON_FINITE,
+    Family.BELOW: Property.OTHER_VALUES,
     Family.BEYOND: Property.OTHER_VALUES,
     Family.VARIED: Property.OTHER_VALUES,
     Family.SIGNED_ZEROS: Property.SIGNED_ZEROS,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
 from pytest_cudaopt.achieved import achieved_by_case
+from pytest_cudaopt.certificate import certificate_of
 from pytest_cudaopt.contract_item import contract_kernel
 from pytest_cudaopt.draw_cases import declared_seed, draws_of
 from pytest_cudaopt.errors import CudaoptError, ReferenceFault
@@ -202,10 +203,17 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
         attempts=len(summary.attempts) - 1,
         rejected=summary.rejected or None,
         tokens=summary.usage.total or None,
-        notes=summary.notes,
+        notes=(*summary.notes, *_proof(summary)),
         folder=_folder(summary, session),
         note=summary.acceptance.message if summary.acceptance is not None else None,
     )
+
+
+def _proof(summary: RunSummary) -> list[str]:
+    """Return one line of the winner's certificate."""
+    if summary.best is None or not summary.improved:
+        return []
+    return [f"certificate: {certificate_of(summary.best.evaluation).line}"]
 
 
 def _gains(summary: RunSummary) -> str | None:

@@ -69,7 +69,7 @@ def families_of(parameter: Parameter) -> frozenset[Family]:
         case Normal():
             return _SHAPED | _SPECIAL | _ANY_NUMBER
         case Uniform():
-            return _SHAPED | _SPECIAL | {Family.BEYOND}
+            return _SHAPED | _SPECIAL | {Family.BELOW, Family.BEYOND}
         case FromCallable():
             return frozenset({Family.VARIED, Family.CONTRAST} if dtype.is_float else ())
         case Integers():
@@ -270,6 +270,8 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
             wide *= 2.0 ** rng.uniform(0, min(10, half), (*shape[:-1], 1) if shape else ())
         case Family.VARIED:
             wide = _varied(wide, rng)
+        case Family.BELOW if of.ends is not None:
+            wide -= 1.5 * (of.ends[1] - of.ends[0])
         case Family.BEYOND if of.ends is not None:
             middle = (of.ends[0] + of.ends[1]) / 2
             wide = middle + 4 * (wide - middle)

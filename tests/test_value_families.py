@@ -78,7 +78,7 @@ def test_an_array_is_of_its_family(family: str, holds: Any) -> None:
     assert not holds(bind(declared(), case(n=N, seed=0)).arrays["x"])
 
 
-BEYOND = (Family.WIDE, Family.NEGATIVE, Family.BEYOND)
+BEYOND = (Family.WIDE, Family.NEGATIVE, Family.BELOW, Family.BEYOND)
 
 
 @pytest.mark.parametrize("family", [one for one in Family if one not in BEYOND])
@@ -143,6 +143,10 @@ def test_beyond_is_outside_the_bounds_of_uniform() -> None:
     x = drawn(declared(values=uniform(0, 1)), "beyond")
     assert x.min() < -0.5
     assert x.max() > 1.5
+
+
+def test_below_is_under_the_lower_bound_of_uniform() -> None:
+    assert drawn(declared(values=uniform(0, 1)), "below").max() < 0
 
 
 def test_infinities_of_one_array_stand_beside_zeros_of_the_others() -> None:

@@ -1,10 +1,11 @@
-"""What a run leaves for people beside its history: summary and heatmap."""
+"""What a run leaves for people beside its history: summary, certificate and heatmap."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import plots
+from pytest_cudaopt.certificate import certificate_of
 from pytest_cudaopt.optimize import comparing
 
 if TYPE_CHECKING:
@@ -18,9 +19,11 @@ _MOST_ROWS = 60
 
 
 def write(run: Run, summary: RunSummary) -> None:
-    """Write `history.json`, `summary.json` and, once the start was measured, the heatmap."""
-    run.folder.write_history_array()
-    run.folder.write_json("summary.json", summary.to_json())
+    """Write `history.json`, `summary.json`, the best one's certificate and, of times, the heatmap."""
+    telling = run.folder.write_history_array()
+    run.folder.write_json("summary.json", {**summary.to_json(), "cases_to_declare": telling})
+    if summary.best is not None:
+        run.folder.write_json("certificate.json", certificate_of(summary.best.evaluation).to_json())
     if summary.start_ns is not None:
         drawn = plots.draw_heatmap(heatmap(summary))
         run.folder.write("heatmap.png", drawn.png)

@@ -18,7 +18,7 @@ from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.float_expressions import FloatExpression
 from pytest_cudaopt.from_files import reference_text, written
-from pytest_cudaopt.optimize import comparing
+from pytest_cudaopt.optimize import comparing, held_out
 from pytest_cudaopt.reference_source import ReferenceSource
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def attempt(one: Attempt, best: int, elapsed_s: float = 0.0) -> Json:
     """
     evaluation = one.evaluation
     latencies = evaluation.latencies
+    lost = held_out.lost_outcome(evaluation)
     return {
         "attempt": one.number,
         "candidate": one.digest or None,
@@ -148,6 +149,7 @@ def attempt(one: Attempt, best: int, elapsed_s: float = 0.0) -> Json:
         "status": evaluation.status.value,
         "decision": one.verdict.decision.value,
         "reason": one.verdict.reason,
+        "held_out_case": None if lost is None else str(lost.case),
         "latency_kind": next((latency.kind.value for latency in latencies.values()), None),
         "latency_ns": {case_id: latency.median_ns for case_id, latency in latencies.items()},
         "latency_mode": plain(comparing.modes(evaluation)),

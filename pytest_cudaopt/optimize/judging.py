@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -54,7 +55,7 @@ def _would_be_kept(run: Run, evaluation: Evaluation) -> bool:
 
 def _proved(evaluation: Evaluation, proof: Evaluation) -> Evaluation:
     """Return the evaluation with what the ladder said, which decides if it refuses."""
-    seconds = (*evaluation.seconds, *proof.seconds)
+    seconds = tuple((Counter(dict(evaluation.seconds)) + Counter(dict(proof.seconds))).items())
     if not proof.accepted:
         return replace(proof, seconds=seconds)
     return replace(

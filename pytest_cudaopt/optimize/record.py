@@ -149,9 +149,14 @@ class RunFolder:
             for half_written in self.path.rglob(".*.????????"):
                 half_written.unlink()
 
-    def write_history_array(self) -> None:
-        """Write `history.json`, the lines of the history as one array."""
-        self.write_json("history.json", read_history(self.history))
+    def write_history_array(self) -> tuple[str, ...]:
+        """Write `history.json`, the lines of the history as one array.
+
+        Return the cases that nobody declared and an attempt failed at, to be pasted, each once.
+        """
+        lines = read_history(self.history)
+        self.write_json("history.json", lines)
+        return tuple(dict.fromkeys(case for one in lines if (case := one.get("held_out_case")) is not None))
 
     def write_best(self, candidate: Candidate) -> None:
         self.write(BEST, candidate.standalone_source())
