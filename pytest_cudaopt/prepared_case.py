@@ -63,12 +63,17 @@ class PreparedCase:
     @property
     def held_bytes(self) -> int:
         """Memory the case takes at most: arrays, files, and float64 expectations."""
+        drawn = 0 if self._drawn is None else self._drawn.held_bytes
+        return self._own_bytes + drawn
+
+    @cached_property
+    def _own_bytes(self) -> int:
+        # Asked of every kept case whenever another is prepared.
         shapes = self.arguments.shapes
         expected = sum(
             math.prod(shapes[output.name]) * output.oracle_dtype.itemsize for output in self.arguments.outputs
         )
-        drawn = 0 if self._drawn is None else self._drawn.held_bytes
-        return 2 * self.arguments.input_bytes + expected + drawn
+        return 2 * self.arguments.input_bytes + expected
 
     def remove_files(self) -> None:
         """Remove what was written for the case."""
