@@ -58,8 +58,8 @@ class Challenger:
         Raises as `pipeline.evaluate` does, except where only the case is to blame.
         """
         required = self.requires(asked)
-        if start_first and not required and not self._observed(asked, case).holds:
-            return Tested(None, self._observed(asked, case).why)
+        if start_first and not required and not self.observed(asked, case).holds:
+            return Tested(None, self.observed(asked, case).why)
         try:
             checked = check_case(self.kernel, self.candidate, self.compiled, case, self.device, self.budget)
         except (ReferenceRaised, DeclarationError, ExpressionError) as error:
@@ -71,14 +71,15 @@ class Challenger:
         if checked.outcome.status is CaseStatus.UNSUPPORTED:
             return Tested(None, f"at {case}: {checked.outcome.findings[0].message}")
         refused = no_launch(self.kernel, self.candidate, case, checked.outcome.finding)
-        observed = self._observed(asked, case)
+        observed = self.observed(asked, case)
         if refused is not None and not observed.holds:
             return Tested(None, f"at {case}: {refused}")
         if not observed.holds and not required:
             return Tested(None, f"at {case}: {observed.why}")
         return Tested(_with_slack(checked, asked, observed))
 
-    def _observed(self, asked: Property, case: Case) -> Observed:
+    def observed(self, asked: Property, case: Case) -> Observed:
+        """Return what the start does at `case`, asked once and remembered."""
         return observe(self.kernel, self.witness, case, self.device, self.budget, asked)
 
 
