@@ -25,13 +25,14 @@ from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.families import Family
 from pytest_cudaopt.host_memory import at_most_more
+from pytest_cudaopt.index_values import Indices, Sorted
 from pytest_cudaopt.parameters import Parameter, Role
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.reference_source import ReferenceSource
 from pytest_cudaopt.tiled import LARGE, can_tile
 from pytest_cudaopt.value_families import arrays_in
-from pytest_cudaopt.values import FromCallable, Integers, Normal, Uniform
+from pytest_cudaopt.values import Integers, Normal, Uniform, ValueSource
 
 # Beyond 2^31 elements, so that more than the last few lie there.
 _MARGIN = 1 << 26
@@ -42,6 +43,8 @@ _REFERENCE_BYTES = 1 << 30
 # Warp instructions of a block of the starting kernel; one that looks at all elements takes many more.
 _MOST_INSTRUCTIONS = 1 << 20
 _UNBOUNDED = 1 << 40
+# Of so many that lie at either end, some lie at the upper one.
+_MANY = 8
 
 
 @dataclass(frozen=True)
@@ -108,10 +111,10 @@ def _grown(kernel: Kernel, start: Candidate, parameter: Parameter, name: str, se
     if not indices:
         return Large(None, f"no array of indices says which elements of '{parameter.name}' are used")
     ends = [one.name for one in indices if one.name in arrays_in(Family.ENDS, indices)]
-    # Without a family that lies at the ends, half of all indices are to lie behind 2^31 elements.
-    least = LARGE + _MARGIN if len(ends) == len(indices) else 2 * LARGE
     why = f"the contract keeps '{parameter.name}' smaller"
     for case in sorted(kernel.cases, key=lambda one: all_elements(kernel, kernel.all_sizes(one))):
+        # Where they need not lie at the ends, half of all indices are to lie beyond 2^31 elements.
+        least = LARGE + _MARGIN if _reach_the_end(kernel, case, indices, ends) else 2 * LARGE
         sized = _with_elements(kernel, case, parameter, name, least)
         if sized is None:
             continue
@@ -171,17 +174,28 @@ def _what_else_grows(kernel: Kernel, start: Candidate, small: Case, large: Case)
 
 
 def _indices(kernel: Kernel, name: str) -> list[Parameter]:
-    """Return the integers whose values depend on that size, or may: a callable knows all sizes."""
+    """Return the inputs that are places below that size; offsets and lengths together name all there are."""
     return [
         one
         for one in kernel.at(kernel.cases[0]).parameters
         if one.role is Role.IN
         and one.dtype.kind in ("int", "uint")
-        and (
-            isinstance(one.values, FromCallable)
-            or name in _given(kernel, getattr(one.values, "expressions", ()))
-        )
+        and _is_place(one.values)
+        and name in _given(kernel, getattr(one.values, "expressions", ()))
     ]
+
+
+def _reach_the_end(kernel: Kernel, case: Case, indices: list[Parameter], ends: list[str]) -> bool:
+    """Whether some of each array will lie at the upper end; sorted ones keep the ends of their draw."""
+    sizes = kernel.all_sizes(case)
+    return all(
+        one.name in ends and not isinstance(one.values, Sorted) and most_elements(one, sizes) >= _MANY
+        for one in indices
+    )
+
+
+def _is_place(source: ValueSource | None) -> bool:
+    return isinstance(source.source if isinstance(source, Sorted) else source, Indices | Integers)
 
 
 def _seed(kernel: Kernel, case: Case, ends: list[str], seed: int) -> int:

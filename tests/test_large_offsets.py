@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from test_tiled import resident_bytes
 
-from pytest_cudaopt import In, Out, case, f32, i32, i64, indices, integers, kernel
+from pytest_cudaopt import In, Out, case, f32, i32, i64, indices, integers, kernel, offsets, sorted_
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.certificate import certificate_of
@@ -22,6 +23,7 @@ from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.tiled import LARGE, TILE_ELEMENTS, can_tile
+from pytest_cudaopt.values import ValueSource
 
 pytestmark = pytest.mark.skipif(not can_tile(), reason="Linux only")
 
@@ -36,17 +38,20 @@ extern "C" __global__ void gather(const float* table, const int* idx, float* out
 WIDE, NARROW = "(long long)idx[blockIdx.x] * d;", "(int)(idx[blockIdx.x] * (unsigned)d);"
 UNSIGNED = "(unsigned)idx[blockIdx.x] * 128u % (1u << 31);"
 MOST_BYTES = 500 << 20
+IN_TABLE = indices("v")
 Judge = Callable[..., Evaluation]
 
 
-def gathering(folder: Path, source: str = GATHER, **declared: Any) -> Kernel:
+def gathering(
+    folder: Path, source: str = GATHER, *, places: ValueSource = IN_TABLE, **declared: Any
+) -> Kernel:
     (folder / "gather.cu").write_text(source)
     declared = {"cases": [case(v=1000, d=64, n=256), case(v=512, d=128, n=100)]} | declared
 
     @kernel(str(folder / "gather.cu"), rtol=0.0, atol=0.0, **declared)
     def gather(
         table=In(f32, "v", "d"),
-        idx=In(i32, "n", values=indices("v")),
+        idx=In(i32, "n", values=places),
         out=Out(f32, "n", "d"),
         v=i32,
         d=i32,
@@ -271,6 +276,36 @@ extern "C" __global__ void sum(const float* x, float* y, int n) { if (threadIdx.
     assert f"  contract: right at offsets beyond 2^31 elements: 0 trials ({why})" in certificate.lines
 
 
+def test_offsets_of_segments_name_every_element_and_are_no_indices(tmp_path: Path) -> None:
+    (tmp_path / "sums.cu").write_text('extern "C" __global__ void sums() {}')
+
+    @kernel(str(tmp_path / "sums.cu"), launch="grid=(n) block=(32)", cases=[case(n=4, total=100)])
+    def sums(
+        x=In(f32, "total"),
+        ends=In(i64, "n + 1", values=offsets("total")),
+        y=Out(f32, "n"),
+        n=i32,
+        total=i32,
+    ):
+        y[...] = [x[a:b].sum() for a, b in pairwise(ends)]
+
+    assert skipped(sums) == "no array of indices says which elements of 'x' are used"
+
+
+@pytest.mark.parametrize(
+    ("places", "n"), [(sorted_(indices("v")), 100), (indices("v", unique=True), 100), (indices("v"), 7)]
+)
+def test_where_indices_need_not_lie_at_the_end_the_array_is_twice_as_large(
+    tmp_path: Path, places: ValueSource, n: int
+) -> None:
+    made = gathering(tmp_path, places=places, cases=[case(v=1000, d=64, n=n)])
+    large = large_case(made, made.start(), seed=1).case
+
+    assert large is not None
+    assert large.by_name["v"] * 64 >= 2 * LARGE
+    assert int(bind(made, large).arrays["idx"].max()) * 64 > LARGE
+
+
 def test_a_kernel_whose_inputs_grow_with_its_outputs_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "copy.cu").write_text('extern "C" __global__ void copy(const float* x, float* y, int n) {}')
 
@@ -328,7 +363,7 @@ def test_a_second_table_that_grows_along_is_tiled_too(tmp_path: Path) -> None:
 def test_an_array_beside_it_that_would_be_large_too_is_a_reason(tmp_path: Path) -> None:
     (tmp_path / "two.cu").write_text('extern "C" __global__ void two() {}')
 
-    @kernel(str(tmp_path / "two.cu"), launch="grid=(n) block=(32)", cases=[case(v=100, d=64, n=4)])
+    @kernel(str(tmp_path / "two.cu"), launch="grid=(n) block=(32)", cases=[case(v=100, d=64, n=40)])
     def two(
         keys=In(f32, "v", "d"),
         norms=In(f32, "v"),
