@@ -12,9 +12,11 @@ from pytest_cudaopt.cases import Case, derived_seed
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.families import Family
+from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.strided import Strided, strided
+from pytest_cudaopt.tiled import LARGE, TILE_ELEMENTS, can_tile, tiled
 from pytest_cudaopt.value_families import arrays_in, in_family
-from pytest_cudaopt.values import Drawing
+from pytest_cudaopt.values import Drawing, Integers, Normal, Uniform
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +35,8 @@ class Arguments:
     `parameters` are the kernel's, with the dtypes they have at the case.
     `shapes` holds every array parameter; `arrays` the initial contents, in the stored dtype and
     read-only, of those that have any (In, InOut); `scalars` every scalar parameter. An absent array, for
-    which the kernel gets a null pointer, is in neither. `layouts` says how arrays with strides lie in memory.
+    which the kernel gets a null pointer, is in neither. `layouts` says how arrays with strides lie in memory;
+    `tiles` holds what very large inputs repeat over and over (see `is_tiled`).
     """
 
     sizes: Mapping[str, int]
@@ -42,16 +45,18 @@ class Arguments:
     scalars: Mapping[str, np.generic]
     parameters: tuple[Parameter, ...]
     layouts: Mapping[str, Strided] = field(default_factory=dict)
+    tiles: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def input_bytes(self) -> int:
-        """Bytes of the arrays with contents, each as it is or as its buffer, whichever takes more."""
+        """Memory of the arrays with contents, each as it is or as its buffer, whichever takes more."""
         buffers = {
             name: layout.elements * self.arrays[name].itemsize
             for name, layout in self.layouts.items()
             if name in self.arrays
         }
-        return sum(max(array.nbytes, buffers.get(name, 0)) for name, array in self.arrays.items())
+        held = {**self.arrays, **self.tiles}
+        return sum(max(array.nbytes, buffers.get(name, 0)) for name, array in held.items())
 
     @property
     def outputs(self) -> tuple[Parameter, ...]:
@@ -75,6 +80,7 @@ def bind(kernel: Kernel, one: Case, kept: Mapping[str, NDArray[Any]] | None = No
     scalars: dict[str, np.generic] = {}
     parameters = kernel.at(one).parameters
     layouts: dict[str, Strided] = {}
+    tiles: dict[str, NDArray[Any]] = {}
     for parameter in parameters:
         try:
             if not parameter.is_array:
@@ -86,7 +92,10 @@ def bind(kernel: Kernel, one: Case, kept: Mapping[str, NDArray[Any]] | None = No
             layout = strided(parameter, shape, sizes)
             if layout is not None:
                 layouts[parameter.name] = layout
-            if parameter.has_contents:
+            if is_tiled(parameter, sizes, one):
+                tiles[parameter.name] = _tile(parameter, sizes, arrays, derived_seed(kernel.name, one))
+                arrays[parameter.name] = tiled(tiles[parameter.name], shape)
+            elif parameter.has_contents:
                 drawing = Drawing(rng, sizes, arrays, shape, parameter.dtype)
                 ordinary = _draw(parameter, drawing)
                 drawn = _as_stored(_of_family(one, parameter, parameters, drawing, ordinary), layout)
@@ -99,18 +108,20 @@ def bind(kernel: Kernel, one: Case, kept: Mapping[str, NDArray[Any]] | None = No
                 next_step=error.next_step,
                 at=error.at or kernel.location,
             ) from error
-    return Arguments(sizes, shapes, arrays, scalars, parameters, layouts)
+    return Arguments(sizes, shapes, arrays, scalars, parameters, layouts, tiles)
 
 
 def bind_again(kernel: Kernel, one: Case, bound: Arguments, draw: int) -> Arguments:
     """Draw other array contents for the same launch: shapes, scalars and constants are those of `bound`.
 
-    They are those of `case_of_draw`. Arrays whose source ignores its generator stay as they are. Raises
+    They are those of `case_of_draw`. Arrays whose source ignores its generator, and very large ones, stay as
+    they are. Raises
     DeclarationError as `bind` does.
     """
     constants = {p.name: bound.arrays[p.name] for p in kernel.parameters if p.symbol is not None}
     drawn = bind(kernel, case_of_draw(kernel, one, draw), constants)
-    return replace(drawn, scalars=bound.scalars)
+    large = {name: bound.arrays[name] for name in bound.tiles}
+    return replace(drawn, scalars=bound.scalars, arrays={**drawn.arrays, **large}, tiles=bound.tiles)
 
 
 def case_of_draw(kernel: Kernel, one: Case, draw: int) -> Case:
@@ -123,10 +134,37 @@ def needed_bytes(kernel: Kernel, one: Case) -> int:
     """Return the host memory judging `one` takes at least: every array as stored, as file, and as float64."""
     sizes = kernel.all_sizes(one)
     return sum(
-        most_elements(parameter, sizes) * (2 * parameter.dtype.itemsize + 8)
+        (TILE_ELEMENTS if is_tiled(parameter, sizes, one) else most_elements(parameter, sizes))
+        * (2 * parameter.dtype.itemsize + 8)
         for parameter in kernel.at(one).parameters
         if parameter.is_array and parameter.name not in one.absent
     )
+
+
+def is_tiled(parameter: Parameter, sizes: Mapping[str, int], one: Case) -> bool:
+    """Whether the array repeats one tile: plain numbers, only read, and more than 2^31 of them."""
+    return (
+        parameter.role is Role.IN
+        and isinstance(parameter.values, Normal | Uniform | Integers)
+        and parameter.strides is None
+        and parameter.symbol is None
+        and parameter.name not in one.absent
+        # Memory that an output shares is written.
+        and parameter.name not in dict(one.alias).values()
+        and can_tile()
+        and most_elements(parameter, sizes) > LARGE
+    )
+
+
+def _tile(
+    parameter: Parameter, sizes: Mapping[str, int], drawn: Mapping[str, NDArray[Any]], seed: int
+) -> NDArray[Any]:
+    """Draw a tile, of no family: values that repeat would hide a wrong offset."""
+    import numpy as np
+
+    # Numbers of its own: the arrays after this one do not depend on how large a tile is.
+    rng = np.random.Generator(np.random.PCG64([seed, len(drawn)]))
+    return _draw(parameter, Drawing(rng, sizes, drawn, (TILE_ELEMENTS,), parameter.dtype))
 
 
 def all_elements(kernel: Kernel, sizes: Mapping[str, int]) -> int:

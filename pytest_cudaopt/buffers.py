@@ -28,10 +28,15 @@ def poison_of(dtype: DType) -> str:
 
 
 def stored_arrays(arguments: Arguments, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return `arrays` as their buffers hold them: with strides, a pattern lies between the elements."""
+    """Return `arrays` as their files hold them: with strides, a pattern lies between the elements.
+
+    Of an array that repeats a tile it is the tile.
+    """
     layouts = arguments.layouts
     patterns = {p.name: bytes.fromhex(poison_of(p.dtype)) for p in arguments.parameters}
     return {
-        name: layouts[name].scatter(array, patterns[name]) if name in layouts else array
+        name: layouts[name].scatter(array, patterns[name])
+        if name in layouts
+        else arguments.tiles.get(name, array)
         for name, array in arrays.items()
     }

@@ -137,6 +137,8 @@ def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> B
     layout = prepared.arguments.layouts.get(parameter.name)
     elements = layout.elements if layout else math.prod(prepared.arguments.shapes[parameter.name])
     file = prepared.files.get(parameter.name)
+    contents = None if file is None else str(file)
+    is_tiled = parameter.name in prepared.arguments.tiles
     return Buffer(
         name=parameter.name,
         bytes=elements * parameter.dtype.itemsize,
@@ -144,7 +146,8 @@ def _buffer(parameter: Parameter, prepared: PreparedCase, guard_bytes: int) -> B
         element_bytes=parameter.dtype.itemsize,
         offset_bytes=dict(prepared.case.misaligned).get(parameter.name, 0) * parameter.dtype.itemsize,
         guard_bytes=guard_bytes,
-        initial_file=None if file is None else str(file),
+        initial_file=None if is_tiled else contents,
+        tile_file=contents if is_tiled else None,
         poison=poison_of(parameter.dtype),
     )
 

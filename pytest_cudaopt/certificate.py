@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_cudaopt.evaluation import CaseStatus, Evaluation, LatencyKind, Tried
+from pytest_cudaopt.properties import Property
 from pytest_cudaopt.reasons import count
 from pytest_cudaopt.tripwire import Tripwire
 
@@ -16,7 +17,7 @@ _NOT_FUZZED = (
     "sizes and values other than those of the declared cases",
     "what the starting kernel can do beyond the declared cases",
 )
-_NEVER_CHECKED = ("arrays of more than 2^31 elements",)
+_NOT_LARGE = "arrays of more than 2^31 elements"
 _NOT_SANITIZED = "races, uninitialised reads, unfinished copies and dependence on the order of execution"
 _NOT_SEEN_BY_A_GPU = "reads outside an array that meet no unmapped page"
 
@@ -116,6 +117,8 @@ def _tried_json(one: Tried) -> dict[str, Any]:
 
 def _tried_text(one: Tried) -> str:
     dropped = f", {one.discarded} bind nobody ({one.why})" if one.discarded else ""
+    if not one.judged and not one.discarded:
+        dropped = f" ({one.why})"
     return f"{one.stage}: right {one.property.meaning}: {count(one.judged, 'trial')}{dropped}"
 
 
@@ -153,14 +156,18 @@ def _not_checked(evaluation: Evaluation) -> list[str]:
     if not seen:
         unsanitized = [_NOT_SANITIZED]
     unseen = [] if _sees_every_access(evaluation) else [_NOT_SEEN_BY_A_GPU]
-    unfuzzed = _NEVER_CHECKED if evaluation.tried else _NOT_FUZZED
+    unfuzzed = () if evaluation.tried else _NOT_FUZZED
     # A property of which every trial was discarded was not checked at all.
+    judged = {one.property for one in evaluation.tried if one.judged}
+    unjudged = [one for one in evaluation.tried if one.property not in judged]
     lacking = [
         f"being right {one.property.meaning}: {one.why}"
-        for one in evaluation.tried
-        if not any(other.judged for other in evaluation.tried if other.property is one.property)
+        for one in unjudged
+        if one.property is not Property.LARGE_OFFSETS
     ]
-    return [*unfuzzed, *lacking, *unsanitized, *unseen, *unmeasured]
+    why = next((f": {one.why}" for one in unjudged if one.property is Property.LARGE_OFFSETS), "")
+    small = [] if Property.LARGE_OFFSETS in judged or not evaluation.tried else [f"{_NOT_LARGE}{why}"]
+    return [*unfuzzed, *small, *lacking, *unsanitized, *unseen, *unmeasured]
 
 
 def _sees_every_access(evaluation: Evaluation) -> bool:

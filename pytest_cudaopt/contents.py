@@ -79,7 +79,8 @@ def draw_contents(
         remove(written)
         return without_contents(f"another could not be made ({error.what})")
     sizes = [file.stat().st_size for file in written]
-    held_out_case = case_of_draw(kernel, case, _HELD_OUT) if not _draws_scalars(bound) else None
+    keeps_some = _draws_scalars(bound) or bound.tiles
+    held_out_case = None if keeps_some else case_of_draw(kernel, case, _HELD_OUT)
     return Contents(other, held_out, expected, held_out_case, file_bytes=sum(sizes))
 
 
@@ -131,5 +132,5 @@ def _changed(drawn: Arguments, bound: Arguments) -> dict[str, NDArray[Any]]:
     return {
         name: array
         for name, array in drawn.arrays.items()
-        if not np.array_equal(raw(array), raw(bound.arrays[name]))
+        if name not in drawn.tiles and not np.array_equal(raw(array), raw(bound.arrays[name]))
     }

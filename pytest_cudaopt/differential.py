@@ -92,7 +92,7 @@ class Challenger:
         return Tested(_with_slack(checked, asked, observed))
 
     def observed(self, asked: Property, case: Case) -> Observed:
-        """Return what the starting kernel does at `case`."""
+        """Return what the start does at `case`, asked once and remembered."""
         return observe(self.kernel, self.witness, case, self.device, self.budget, asked)
 
 

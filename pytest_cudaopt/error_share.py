@@ -43,12 +43,13 @@ def least_ulp(arguments: Arguments, output: Parameter) -> float:
     """Return the units in the last place that rounding may take of any kernel: 8 for each root of a term.
 
     An element is taken to have as many terms as an input has elements along dimensions that the output has
-    not: right for sums and products of matrices, too few for what is done to rows and kept in them.
+    not: right for sums and products of matrices, too few for what is done to rows and kept in them. Of an
+    array that repeats a tile nothing uses all elements: it does not count.
     """
     kept = frozenset().union(*(extent.names for extent in output.shape))
     terms = 1
     for parameter in arguments.parameters:
-        if parameter.name in arguments.arrays:
+        if parameter.name in arguments.arrays and parameter.name not in arguments.tiles:
             shape = arguments.shapes[parameter.name]
             gone = (n for n, extent in zip(shape, parameter.shape, strict=True) if extent.names - kept)
             terms = max(terms, math.prod(gone))

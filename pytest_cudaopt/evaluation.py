@@ -263,7 +263,8 @@ class Tried:
     """How often a property was put to the test by a stage, and how it went.
 
     `discarded` counts trials that bind nobody, since the starting kernel fails them too or the reference or
-    the launch rule is not for them; `why` is the first reason.
+    the launch rule is not for them; `why` is the first reason. With neither there is no trial of the property
+    for the kernel, and `why` says why.
     """
 
     stage: Stage

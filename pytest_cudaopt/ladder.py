@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pytest_cudaopt import large_offsets
 from pytest_cudaopt.arguments import all_elements
 from pytest_cudaopt.checked import Checked, check_case
 from pytest_cudaopt.compile import CompileFailure, compile_candidate
@@ -111,7 +112,20 @@ def contract(challenger: Challenger, plan: Plan) -> Rung:
         )
         if tested.outcome is not None and tested.outcome.status is not CaseStatus.PASSED:
             return Rung(_plainest(challenger, _smallest(challenger, trial, tested.outcome)), log.tried)
-    return Rung(None, log.tried)
+    return Rung(_at_large_offsets(challenger, plan, log), log.tried)
+
+
+def _at_large_offsets(challenger: Challenger, plan: Plan, log: _Log) -> CaseOutcome | None:
+    """Return what fails beyond 2^31 elements; smaller sizes or other values would not show it."""
+    asked = Property.LARGE_OFFSETS
+    if not challenger.owes(asked):
+        return None
+    large = large_offsets.large_case(challenger.kernel, challenger.witness, plan.fuzz_seed)
+    if large.case is None:
+        log.skip(asked, large.why)
+        return None
+    outcome = log.add(asked, large_offsets.stand(challenger, large.case)).outcome
+    return None if outcome is None or outcome.status is CaseStatus.PASSED else outcome
 
 
 def _smallest(challenger: Challenger, trial: Trial, failed: CaseOutcome) -> CaseOutcome:
@@ -157,6 +171,10 @@ class _Log:
             why=before.why or now.why,
         )
         return tested
+
+    def skip(self, asked: Property, why: str) -> None:
+        """Note that there is no trial of a property."""
+        self._tried[asked] = Tried(self._stage, asked, why=why)
 
     @property
     def tried(self) -> tuple[Tried, ...]:

@@ -23,6 +23,7 @@ class Property(StrEnum):
     INTEGER_RANGE = "integer_range"
     EMPTY_SIZES = "empty_sizes"
     LARGER_SIZES = "larger_sizes"
+    LARGE_OFFSETS = "large_offsets"
     RELAUNCH = "relaunch"
     REPEATABLE = "repeatable"
     PRECISION = "precision"
@@ -57,6 +58,7 @@ _MEANING = {
     Property.INTEGER_RANGE: "on integers outside their declared range",
     Property.EMPTY_SIZES: "on empty arrays",
     Property.LARGER_SIZES: "far beyond the declared sizes",
+    Property.LARGE_OFFSETS: "at offsets beyond 2^31 elements",
     Property.RELAUNCH: "whenever it is launched again, on other contents or addresses",
     Property.REPEATABLE: "to the bit in every launch and every order of its blocks",
     Property.PRECISION: "with the precision of its types",

@@ -97,6 +97,7 @@ class Buffer:
     guard_bytes: int = 0
     alias: str | None = None
     initial_file: str | None = None
+    tile_file: str | None = None
     poison: str | None = None
 
 

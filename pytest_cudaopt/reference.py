@@ -54,7 +54,12 @@ def plain_scalars(arguments: Arguments) -> dict[str, float | int | bool]:
 
 
 def input_array(parameter: Parameter, arguments: Arguments) -> NDArray[Any]:
-    """Return a copy of an array's initial contents as a reference gets it, read-only if it is an input."""
+    """Return an array's initial contents as a reference gets it, read-only if it is an input.
+
+    A copy, but for an array that repeats a tile: that is handed over as it is stored.
+    """
+    if parameter.name in arguments.tiles:
+        return arguments.arrays[parameter.name]
     array = np.array(arguments.arrays[parameter.name], dtype=parameter.oracle_dtype)
     array.setflags(write=parameter.role is not Role.IN)
     return array

@@ -94,7 +94,8 @@ def _entry(folder: Path, arguments: Arguments) -> Path:
     digest.update(repr((sizes, dtypes, dict(arguments.shapes), scalars)).encode())
     for name, array in arguments.arrays.items():
         digest.update(f"\n{name} {array.dtype} {array.shape}\n".encode())
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        held = arguments.tiles.get(name, array)
+        digest.update(np.ascontiguousarray(held).reshape(-1).view(np.uint8).data)
     return folder / f"{digest.hexdigest()}.npz"
 
 

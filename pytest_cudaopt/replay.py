@@ -106,9 +106,10 @@ def _write(request: Request, files: dict[str, Path], path: Path, inputs: Path) -
 
 def _relative(buffer: Buffer, inputs: str) -> Buffer:
     """Name the initial contents relative to the request."""
-    if buffer.initial_file is None:
-        return buffer
-    return replace(buffer, initial_file=f"{inputs}/{buffer.name}.bin")
+    name = f"{inputs}/{buffer.name}.bin"
+    if buffer.tile_file is not None:
+        return replace(buffer, tile_file=name)
+    return buffer if buffer.initial_file is None else replace(buffer, initial_file=name)
 
 
 def _file_name(case_id: str) -> str:

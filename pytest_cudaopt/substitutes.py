@@ -94,7 +94,9 @@ def _on_rounded(prepared: PreparedCase, lower: str) -> Expectation | None:
     arrays = {
         p.name: _rounded(bound.arrays[p.name], p.dtype, to)
         for p in bound.parameters
-        if p.name in bound.arrays and p.dtype.is_float and p.dtype.mantissa_bits > to.mantissa_bits
+        if p.name in bound.arrays.keys() - bound.tiles.keys()
+        and p.dtype.is_float
+        and p.dtype.mantissa_bits > to.mantissa_bits
     }
     if not arrays:
         return None

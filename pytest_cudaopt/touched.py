@@ -80,9 +80,10 @@ def _key(request: Request, compiled: Compiled, prepared: PreparedCase, sim: Devi
     files = [] if ptx is None else [Path(ptx)]
     files += [prepared.files[name] for name in sorted(prepared.files)]
     digest = hashlib.sha256()
-    buffers = [replace(buffer, initial_file=None) for buffer in request.buffers]
+    tiled = sorted(prepared.arguments.tiles)
+    buffers = [replace(buffer, initial_file=None, tile_file=None) for buffer in request.buffers]
     named = (request.steps[-1], *buffers)
-    parts = ([to_json(one) for one in named], f"{binary.st_size}-{binary.st_mtime_ns}")
+    parts = ([to_json(one) for one in named], tiled, f"{binary.st_size}-{binary.st_mtime_ns}")
     digest.update(json.dumps(parts, sort_keys=True).encode())
     for path in files:
         with path.open("rb") as file:

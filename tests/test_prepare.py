@@ -130,7 +130,7 @@ def test_a_full_scratch_folder_is_the_environments_fault(sim: Device, tmp_path: 
 def test_a_case_larger_than_the_memory_is_refused_before_it_is_drawn(sim: Device, tmp_path: Path) -> None:
     kernel = axpy(tmp_path, cases=[case(n=10**12)])
     with pytest.raises(
-        EnvironmentFault, match=r"at case\(n=1000000000000\): .* arrays that need 32000\.0 GB"
+        EnvironmentFault, match=r"at case\(n=1000000000000\): .* arrays that need 16000\.0 GB"
     ):
         prepare(kernel, kernel.cases[0], sim)
 

@@ -30,6 +30,8 @@ struct BufferSpec {
   std::uint64_t guard_bytes = 0;
   std::string alias;                 // empty: own memory
   std::vector<std::uint8_t> poison;  // empty: zero bytes
+  // Contents that no step changes, over and over; the last piece is cut off. Empty: none.
+  std::vector<std::uint8_t> tile;
 };
 
 // One kernel argument: a buffer's pointer, a null pointer, a scalar's bytes in memory order, or a

@@ -116,6 +116,42 @@ TEST("an alias shares its owner's memory") {
   CHECK_EQUAL(memory.find("x").pointer, memory.find("y").pointer);
 }
 
+TEST("a buffer of tiles holds them over and over, whatever the steps do") {
+  for (const char* guard_pages : {"0", "1"}) {
+    const Gpu gpu(Settings{{"GUARD_PAGES", guard_pages}});
+    cuda::Memory memory(gpu.context());
+    BufferSpec spec = guarded("x", (5 << 15) + 3, 4);
+    spec.access = Access::read;
+    spec.tile.resize(1 << 16);
+    for (std::size_t i = 0; i < spec.tile.size(); ++i) {
+      spec.tile[i] = static_cast<std::uint8_t>(i % 251);
+    }
+    memory.create(spec);
+    memory.poison("x", std::vector<std::uint8_t>{1});
+    const std::vector<std::uint8_t> got = memory.read("x");
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(spec.tile[i % (1 << 16)] == got[i]);
+    CHECK(memory.guards_intact("x"));
+    CHECK_THROWS(Fault, memory.write("x", got));
+    CHECK_THROWS(Fault, memory.fill("x", {1}));
+  }
+}
+
+TEST("an alias of tiles may be read and not written") {
+  const Gpu gpu;
+  cuda::Memory memory(gpu.context());
+  BufferSpec spec = buffer_of("x", 16);
+  spec.access = Access::read;
+  spec.tile.resize(1 << 16, 9);
+  memory.create(spec);
+  BufferSpec alias = buffer_of("y", 4);
+  alias.alias = "x";
+  alias.access = Access::read_write;
+  CHECK_THROWS(Fault, memory.create(alias));
+  alias.access = Access::read;
+  memory.create(alias);
+  CHECK(memory.read("y") == std::vector<std::uint8_t>(4, 9));
+}
+
 TEST("an alias that reaches beyond the buffer it shares is refused") {
   const Gpu gpu;
   cuda::Memory memory(gpu.context());

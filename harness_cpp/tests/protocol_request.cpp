@@ -70,6 +70,24 @@ TEST("every key of a buffer is read") {
   CHECK_EQUAL(std::string("x"), request.buffers.at(1).spec.alias);
 }
 
+TEST("a buffer of tiles names their file") {
+  const Request request =
+      parsed(R"(, "buffers": [{"name": "x", "bytes": 8, "access": "read", "tile_file": "t.bin"}])");
+  CHECK_EQUAL(std::string("t.bin"), *request.buffers.at(0).tile_file);
+  CHECK(!request.buffers.at(0).initial_file);
+}
+
+TEST("a buffer of tiles is only read, and has no other contents") {
+  check_refused(R"(, "buffers": [{"name": "x", "bytes": 4, "tile_file": "t.bin"}])",
+                "request.buffers[0].tile_file: expected \"access\": \"read\"");
+  check_refused(R"(, "buffers": [{"name": "x", "bytes": 4, "access": "read", "tile_file": "t.bin",
+                                 "initial_file": "x.bin"}])",
+                "request.buffers[0].initial_file");
+  check_refused(R"(, "buffers": [{"name": "x", "bytes": 4}, {"name": "y", "bytes": 4, "alias": "x",
+                                 "access": "read", "tile_file": "t.bin"}])",
+                "request.buffers[1].tile_file");
+}
+
 TEST("a request of another protocol version is refused") {
   const Document document(R"({"protocol": 2, "device": "sim", "steps": []})", "request");
   CHECK_THROWS(Fault, parse_request(document, ""));

@@ -1,4 +1,6 @@
 // What the executor asks of its device, step by step; the device writes it down.
+#include <algorithm>
+
 #include "check.hpp"
 #include "steps/executor.hpp"
 #include "temporary_folder.hpp"
@@ -24,7 +26,10 @@ class NotingDevice final : public Device {
     m_log.push_back("load " + module.name + " cubin=" + text(module.cubin));
     return {};
   }
-  void create_buffer(const BufferSpec& spec) override { m_log.push_back("create " + spec.name); }
+  void create_buffer(const BufferSpec& spec) override {
+    const std::string tile = spec.tile.empty() ? "" : " tile=" + std::to_string(spec.tile.size());
+    m_log.push_back("create " + spec.name + tile);
+  }
   void write(const std::string& buffer, const Bytes& bytes) override {
     m_log.push_back("write " + buffer + "=" + text(bytes));
   }
@@ -90,14 +95,14 @@ class Scene {
   }
 
   std::vector<StepAnswer> run(const std::string& steps, const std::string& device = "sim",
-                              const std::string& module_keys = R"(, "ptx_file": "m.ptx")") {
+                              const std::string& module_keys = R"(, "ptx_file": "m.ptx")",
+                              const std::string& more_buffers = "") {
     const Document document(
         R"({"protocol": 1, "nonce": "n1", "device": ")" + device +
             R"(", "modules": [{"name": "m", "lowered": {"k": "_k"})" + module_keys +
             R"(}], "buffers": [{"name": "x", "bytes": 4, "initial_file": "x.bin"},
-                {"name": "y", "bytes": 4}, {"name": "z", "bytes": 4, "alias": "x"}],
-                "steps": [)" +
-            steps + "]}",
+                {"name": "y", "bytes": 4}, {"name": "z", "bytes": 4, "alias": "x"})" +
+            more_buffers + R"(], "steps": [)" + steps + "]}",
         "request");
     const Request request = parse_request(document, m_folder.path());
     steps::Progress progress;
@@ -254,4 +259,28 @@ TEST("the file a module lacks is named") {
   check_invalid(
       [&] { scene.run(load, "cuda:0", R"(, "ptx_file": "m.ptx", "cubin_file": "empty.cubin")"); },
       "got an empty file");
+}
+
+TEST("a tile is read whole, handed over at creation, and no contents follow it at a reset") {
+  const std::string tiled =
+      R"(, {"name": "t", "bytes": 99, "access": "read", "tile_file": "t.bin"})";
+  Scene scene;
+  scene.put("t.bin", std::string(3 << 16, 'x'));
+  scene.run(R"({"do": "reset"})", "sim", "", tiled);
+  const Log& log = scene.devices.log;
+  CHECK(std::count(log.begin(), log.end(), "create t tile=196608") == 1);
+  CHECK(std::none_of(log.begin(), log.end(),
+                     [](const std::string& line) { return line.rfind("write t", 0) == 0; }));
+}
+
+TEST("a tile that is not a multiple of 64 KiB is refused") {
+  const std::string tiled =
+      R"(, {"name": "t", "bytes": 99, "access": "read", "tile_file": "t.bin"})";
+  Scene scene;
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{65535}}) {
+    scene.put("t.bin", std::string(bytes, 'x'));
+    check_invalid([&] { scene.run("", "sim", "", tiled); },
+                  "buffer \"t\": file \"t.bin\": expected a multiple of 65536 bytes, got " +
+                      std::to_string(bytes));
+  }
 }

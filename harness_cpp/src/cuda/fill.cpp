@@ -27,15 +27,19 @@ std::vector<std::uint8_t> repeated(const std::vector<std::uint8_t>& pattern, std
   return content;
 }
 
-// For patterns the driver has no call for; the copies are ordered with the stream's work.
+// For patterns the driver has no call for. The first piece comes from the host, all others from the
+// GPU's own memory: whole patterns so far, which each copy doubles.
 void fill_by_copies(const Context& context, DevicePointer to, std::uint64_t bytes,
                     const std::vector<std::uint8_t>& pattern) {
+  const Driver& driver = context.driver();
   const std::uint64_t whole =
       std::max<std::uint64_t>(1, kPieceBytes / pattern.size()) * pattern.size();
   const std::vector<std::uint8_t> piece = repeated(pattern, std::min(bytes, whole));
-  for (std::uint64_t done = 0; done < bytes; done += piece.size()) {
-    CUDAOPT_CUDA(context.driver(), copy_to_device, to + done, piece.data(),
-                 std::min<std::uint64_t>(piece.size(), bytes - done));
+  CUDAOPT_CUDA(driver, copy_to_device, to, piece.data(), piece.size());
+  for (std::uint64_t done = piece.size(); done < bytes;) {
+    const std::uint64_t more = std::min(done, bytes - done);
+    CUDAOPT_CUDA(driver, copy_on_device_async, to + done, to, more, context.stream());
+    done += more;
   }
 }
 

@@ -51,6 +51,13 @@ bool is_repeated(const std::vector<std::uint8_t>& bytes, const std::vector<std::
   }
   return std::equal(bytes.begin() + static_cast<std::ptrdiff_t>(first), bytes.end(), bytes.begin());
 }
+
+[[noreturn]] void reject_tiled(const std::string& name) {
+  throw Fault(FaultKind::invalid_request,
+              "buffer '" + name +
+                  "': it holds one tile again and again, which nothing may write. "
+                  "Use an \"initial_file\".");
+}
 }  // namespace
 
 void Memory::create(const BufferSpec& spec) {
@@ -70,8 +77,14 @@ void Memory::create(const BufferSpec& spec) {
     buffer.pointer = buffer.memory->base() + zone_bytes(spec) + spec.offset_bytes;
   }
   const bool owns = !buffer.is_alias();
+  const DevicePointer pointer = buffer.pointer;
+  buffer.spec.tile.clear();  // in the GPU's memory it is enough
   m_buffers.insert_or_assign(spec.name, std::move(buffer));
   if (owns) poison(spec.name, std::nullopt);
+  if (spec.tile.empty()) return;
+  fill_async(m_context, pointer, spec.bytes, spec.tile);
+  m_buffers.at(spec.name).has_contents = true;
+  m_buffers.at(spec.name).is_tiled = true;
 }
 
 Buffer Memory::alias_of(const BufferSpec& spec) const {
@@ -83,6 +96,7 @@ Buffer Memory::alias_of(const BufferSpec& spec) const {
                     std::to_string(spec.offset_bytes) + " do not fit in '" + spec.alias + "' of " +
                     std::to_string(bytes) + " bytes");
   }
+  if (spec.access != Access::read && owner_of(spec.alias).is_tiled) reject_tiled(spec.name);
   Buffer alias;
   alias.spec = spec;
   alias.memory = whole.memory;
@@ -118,6 +132,7 @@ void Memory::fill(const std::string& name, const std::vector<std::uint8_t>& patt
 void Memory::poison(const std::string& name,
                     const std::optional<std::vector<std::uint8_t>>& pattern) {
   Buffer& buffer = owner_of(name);
+  if (buffer.is_tiled) return;
   buffer.memory->set_read_only(false);
   if (pattern) buffer.spec.poison = *pattern;
   buffer.has_contents = false;
@@ -169,6 +184,7 @@ Buffer& Memory::owner_of(const std::string& name) {
 
 DevicePointer Memory::open_for_contents(const std::string& name) {
   Buffer& owner = owner_of(name);
+  if (owner.is_tiled) reject_tiled(name);
   owner.memory->set_read_only(false);
   owner.has_contents = true;
   return find(name).pointer;

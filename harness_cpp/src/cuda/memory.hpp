@@ -21,6 +21,7 @@ struct Buffer {
   Allocation* memory = nullptr;       // its own or, of an alias, its owner's
   DevicePointer pointer = 0;          // what the kernel gets
   bool has_contents = false;          // written since it was made, else poison
+  bool is_tiled = false;              // contents that stay
   [[nodiscard]] bool is_alias() const { return owned == nullptr; }
 };
 

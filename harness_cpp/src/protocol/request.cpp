@@ -146,10 +146,24 @@ void read_alias(Object& object, const std::set<std::string>& earlier, BufferSpec
   if (earlier.count(spec.alias) == 0) {
     alias->reject("the name of an earlier buffer", "Declare that buffer before this one.");
   }
-  for (const char* key : {"guard_bytes", "initial_file", "poison"}) {
+  for (const char* key : {"guard_bytes", "initial_file", "tile_file", "poison"}) {
     if (const auto value = object.find(key)) {
       value->reject("no such key beside \"alias\"", "Say it of the buffer that owns the memory.");
     }
+  }
+}
+
+// A tile is mapped many times: what is written to one place would be read in others.
+void read_tile(Object& object, BufferEntry& buffer) {
+  buffer.tile_file = optional_text(object, "tile_file");
+  if (!buffer.tile_file) return;
+  if (buffer.spec.access != Access::read) {
+    object.need("tile_file")
+        .reject("\"access\": \"read\" beside \"tile_file\"",
+                "Give a buffer that kernels write its own memory.");
+  }
+  if (const auto file = object.find("initial_file")) {
+    file->reject("no such key beside \"tile_file\"", "Keep one of them.");
   }
 }
 
@@ -169,6 +183,7 @@ BufferEntry parse_buffer(Object object, std::set<std::string>& taken) {
   read_alias(object, earlier, spec);
   read_natural(object, "guard_bytes", kMostBytes, spec.guard_bytes);
   buffer.initial_file = optional_text(object, "initial_file");
+  read_tile(object, buffer);
   if (const auto poison = object.find("poison")) spec.poison = poison->hex();
   object.reject_unknown_keys();
   return buffer;

@@ -57,7 +57,7 @@ struct ModuleSpec {
 
 struct BufferEntry {
   BufferSpec spec;
-  std::optional<std::string> initial_file;
+  std::optional<std::string> initial_file, tile_file;
 };
 
 struct SimOptionsEntry {

@@ -35,6 +35,13 @@ void fill_bytes(std::uint8_t* to, std::uint64_t count, const std::vector<std::ui
   }
 }
 
+void check_addressable(const std::string& name, std::uint64_t bytes, std::uint64_t offset_bytes) {
+  if (bytes < kGlobalStride / 4 && offset_bytes < kGlobalStride / 4) return;
+  throw Fault(FaultKind::out_of_memory, "buffer '" + name + "': " + std::to_string(bytes) +
+                                            " bytes at offset " + std::to_string(offset_bytes) +
+                                            " are beyond what sim can address");
+}
+
 }  // namespace
 
 DeviceMemory::DeviceMemory() {
@@ -44,18 +51,14 @@ DeviceMemory::DeviceMemory() {
 
 // The pattern starts at the byte the kernel sees first, so that elements are whole patterns.
 void DeviceMemory::Storage::fill_with_poison() {
+  if (tiles != nullptr) return;
   fill_bytes(bytes.get(), size, poison, -static_cast<std::int64_t>(begin));
 }
 
 std::size_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes,
                                    std::uint64_t offset_bytes, std::uint64_t guard_bytes,
                                    const std::vector<std::uint8_t>& poison) {
-  const std::uint64_t index = m_allocations.size();
-  if (bytes >= kGlobalStride / 4 || offset_bytes >= kGlobalStride / 4) {
-    throw Fault(FaultKind::out_of_memory, "buffer '" + name + "': " + std::to_string(bytes) +
-                                              " bytes at offset " + std::to_string(offset_bytes) +
-                                              " are beyond what sim can address");
-  }
+  check_addressable(name, bytes, offset_bytes);
   Storage storage;
   const std::uint64_t front = round_up(guard_bytes);  // keeps host and device alignment equal
   storage.begin = front + offset_bytes;
@@ -68,14 +71,31 @@ std::size_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes,
                                               std::to_string(bytes) + " bytes; use a smaller case");
   }
   storage.fill_with_poison();
+  std::uint8_t* const host = storage.bytes.get() + storage.begin;
+  return add(name, bytes, offset_bytes, host, std::move(storage));
+}
+
+// Guards need no memory: every access is held against the buffer's bounds.
+std::size_t DeviceMemory::allocate_tiled(const BufferSpec& spec) {
+  check_addressable(spec.name, spec.bytes, spec.offset_bytes);
+  Storage storage;
+  storage.tiles =
+      std::make_unique<TiledMemory>(spec.name, spec.tile, spec.bytes, spec.offset_bytes % kUnit);
+  std::uint8_t* const host = storage.tiles->first();
+  return add(spec.name, spec.bytes, spec.offset_bytes, host, std::move(storage));
+}
+
+std::size_t DeviceMemory::add(const std::string& name, std::uint64_t bytes,
+                              std::uint64_t offset_bytes, std::uint8_t* host, Storage storage) {
   Allocation allocation;
-  allocation.base = index * kGlobalStride + offset_bytes;
+  allocation.base = m_allocations.size() * kGlobalStride + offset_bytes;
   allocation.bytes = bytes;
-  allocation.host = storage.bytes.get() + storage.begin;
+  allocation.host = host;
+  allocation.has_contents = storage.tiles != nullptr;
   allocation.name = name;
   m_allocations.push_back(std::move(allocation));
   m_storage.push_back(std::move(storage));
-  return static_cast<std::size_t>(index);
+  return m_allocations.size() - 1;
 }
 
 void DeviceMemory::create_buffer(const BufferSpec& spec) {
@@ -83,9 +103,10 @@ void DeviceMemory::create_buffer(const BufferSpec& spec) {
     throw Fault(FaultKind::invalid_request, "buffer '" + spec.name + "' exists already");
   }
   if (!spec.alias.empty()) return create_alias(spec);
-  const std::size_t index =
-      allocate(spec.name, spec.bytes, spec.offset_bytes, spec.guard_bytes, spec.poison);
-  m_allocations[index].read_only = spec.access == Access::read;
+  const std::size_t index = spec.tile.empty() ? allocate(spec.name, spec.bytes, spec.offset_bytes,
+                                                         spec.guard_bytes, spec.poison)
+                                              : allocate_tiled(spec);
+  m_allocations[index].read_only = spec.access == Access::read || !spec.tile.empty();
   m_allocations[index].element_bytes = spec.element_bytes == 0 ? 1 : spec.element_bytes;
   m_buffers[spec.name] = {index, 0, spec.bytes};
 }
@@ -101,7 +122,10 @@ void DeviceMemory::create_alias(const BufferSpec& spec) {
   }
   alias.offset += spec.offset_bytes;
   alias.bytes = spec.bytes;
-  if (spec.access != Access::read) m_allocations[alias.allocation].read_only = false;
+  if (spec.access != Access::read) {
+    static_cast<void>(writable(spec.name, alias));
+    m_allocations[alias.allocation].read_only = false;
+  }
   m_buffers[spec.name] = alias;
 }
 
@@ -123,6 +147,14 @@ std::uint8_t* DeviceMemory::host(const Buffer& buffer) const {
   return m_allocations[buffer.allocation].host + buffer.offset;
 }
 
+std::uint8_t* DeviceMemory::writable(const std::string& name, const Buffer& buffer) const {
+  if (m_storage[buffer.allocation].tiles == nullptr) return host(buffer);
+  throw Fault(FaultKind::invalid_request,
+              "buffer '" + name +
+                  "': its memory is one tile again and again, which nothing may "
+                  "write. Use an \"initial_file\".");
+}
+
 std::uint64_t DeviceMemory::address_of(const std::string& buffer) const {
   const Buffer& found = find(buffer);
   return m_allocations[found.allocation].base + found.offset;
@@ -135,7 +167,8 @@ void DeviceMemory::write(const std::string& buffer, const std::vector<std::uint8
                                                 std::to_string(found.bytes) + " bytes, got " +
                                                 std::to_string(bytes.size()) + " to write");
   }
-  if (!bytes.empty()) std::memcpy(host(found), bytes.data(), bytes.size());
+  std::uint8_t* const to = writable(buffer, found);
+  if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
   m_allocations[found.allocation].has_contents = true;
 }
 
@@ -146,15 +179,16 @@ std::vector<std::uint8_t> DeviceMemory::read(const std::string& buffer) const {
 
 void DeviceMemory::fill(const std::string& buffer, const std::vector<std::uint8_t>& pattern) {
   const Buffer& found = find(buffer);
-  fill_bytes(host(found), found.bytes, pattern, 0);
+  fill_bytes(writable(buffer, found), found.bytes, pattern, 0);
   m_allocations[found.allocation].has_contents = true;
 }
 
 void DeviceMemory::poison(const std::string& buffer,
                           const std::optional<std::vector<std::uint8_t>>& pattern) {
   const std::size_t index = find(buffer).allocation;
-  m_allocations[index].has_contents = false;
   Storage& storage = m_storage[index];
+  if (storage.tiles != nullptr) return;
+  m_allocations[index].has_contents = false;
   if (pattern) storage.poison = *pattern;
   storage.fill_with_poison();
 }

@@ -12,6 +12,7 @@
 
 #include "device.hpp"
 #include "sim/memory.hpp"
+#include "sim/tiled_memory.hpp"
 
 namespace cudaopt::sim {
 
@@ -53,6 +54,7 @@ class DeviceMemory {
     std::unique_ptr<std::uint8_t[], FreeAligned> bytes;
     std::uint64_t size = 0, begin = 0;  // `begin`: of the first byte the kernel may touch
     std::vector<std::uint8_t> poison;
+    std::unique_ptr<TiledMemory> tiles;  // instead of `bytes`
     void fill_with_poison();
   };
   struct Buffer {
@@ -61,9 +63,14 @@ class DeviceMemory {
   };
   std::size_t allocate(const std::string& name, std::uint64_t bytes, std::uint64_t offset_bytes,
                        std::uint64_t guard_bytes, const std::vector<std::uint8_t>& poison);
+  std::size_t allocate_tiled(const BufferSpec& spec);
+  std::size_t add(const std::string& name, std::uint64_t bytes, std::uint64_t offset_bytes,
+                  std::uint8_t* host, Storage storage);
   void create_alias(const BufferSpec& spec);
   [[nodiscard]] const Buffer& find(const std::string& buffer) const;
   [[nodiscard]] std::uint8_t* host(const Buffer& buffer) const;
+  // Where the host writes; throws Fault invalid_request if tiles are there.
+  [[nodiscard]] std::uint8_t* writable(const std::string& name, const Buffer& buffer) const;
 
   std::vector<Allocation> m_allocations;
   std::vector<Storage> m_storage;  // same index

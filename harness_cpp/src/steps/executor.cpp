@@ -13,6 +13,8 @@ namespace {
 
 using namespace protocol;
 
+constexpr std::size_t kTileUnit = 1 << 16;
+
 std::string buffer_label(const std::string& name) { return "buffer \"" + name + "\""; }
 std::string module_label(const std::string& name) { return "module \"" + name + "\""; }
 
@@ -42,9 +44,24 @@ void Executor::run() {
 
 void Executor::create_buffers() {
   for (const BufferEntry& buffer : m_request.buffers) {
-    m_device->create_buffer(buffer.spec);
+    m_device->create_buffer(with_tile(buffer));
     write_initial_contents(buffer);
   }
+}
+
+// Whole pages of any host and device, so that a tile can be mapped.
+BufferSpec Executor::with_tile(const BufferEntry& buffer) const {
+  BufferSpec spec = buffer.spec;
+  if (!buffer.tile_file) return spec;
+  const std::string tile = m_files.read_text(*buffer.tile_file, buffer_label(spec.name));
+  if (tile.empty() || tile.size() % kTileUnit != 0) {
+    throw Fault(FaultKind::invalid_request,
+                buffer_label(spec.name) + ": file \"" + *buffer.tile_file +
+                    "\": expected a multiple of " + std::to_string(kTileUnit) + " bytes, got " +
+                    std::to_string(tile.size()) + ". Repeat the tile until it is one.");
+  }
+  spec.tile.assign(tile.begin(), tile.end());
+  return spec;
 }
 
 void Executor::write_initial_contents(const BufferEntry& buffer) {

@@ -43,6 +43,7 @@ class Executor {
 
  private:
   void create_buffers();
+  [[nodiscard]] BufferSpec with_tile(const protocol::BufferEntry& buffer) const;
   void write_initial_contents(const protocol::BufferEntry& buffer);
   [[nodiscard]] const protocol::ModuleSpec& spec_of(const std::string& module) const;
   [[nodiscard]] std::uint64_t bytes_of(const std::string& buffer) const;
