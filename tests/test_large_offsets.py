@@ -14,14 +14,17 @@ from test_tiled import resident_bytes
 from pytest_cudaopt import In, Out, case, f32, i32, i64, indices, integers, kernel, offsets, sorted_
 from pytest_cudaopt.arguments import bind
 from pytest_cudaopt.candidate import Candidate
+from pytest_cudaopt.case_request import base_request
 from pytest_cudaopt.certificate import certificate_of
+from pytest_cudaopt.compile import Compiled, compile_candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
-from pytest_cudaopt.evaluation import CaseOutcome, Evaluation, Plan, Stage, Status, Tried
+from pytest_cudaopt.evaluation import Budget, CaseOutcome, Evaluation, Plan, Stage, Status, Tried
 from pytest_cudaopt.large_offsets import large_case
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.properties import Property
+from pytest_cudaopt.replay import write_outputs, write_replay
 from pytest_cudaopt.tiled import LARGE, TILE_ELEMENTS, can_tile
 from pytest_cudaopt.values import ValueSource
 
@@ -171,6 +174,32 @@ def test_all_stages_judge_such_a_case_where_it_is_declared(tmp_path: Path, sim: 
 
     evaluation = evaluate(made, made.start(), plan, sim)
     assert evaluation.accepted, evaluation.reason
+
+
+def test_such_a_case_is_replayed_from_its_tile(tmp_path: Path, sim: Device) -> None:
+    made = gathering(tmp_path, cases=[case(v=LARGE // 64 + 1000, d=64, n=20)])
+    folder, inputs = tmp_path / "replay", tmp_path / "inputs"
+    path = write_replay(made, made.start(), made.cases[0], "large", sim, folder, Budget(), inputs)
+    assert path is not None
+    write_outputs(path, sim)
+
+    written = np.fromfile(folder / "large.replay-out.bin", np.float32).reshape(20, 64)
+    arguments = bind(made, made.cases[0])
+    assert np.array_equal(written, arguments.arrays["table"][arguments.arrays["idx"]])
+    assert (inputs / "large" / "table.bin").stat().st_size == 4 * TILE_ELEMENTS
+
+
+def test_a_large_buffer_names_its_tile_and_others_their_contents(tmp_path: Path, sim: Device) -> None:
+    made = gathering(tmp_path, cases=[case(v=LARGE // 64 + 1000, d=64, n=20)])
+    compiled = compile_candidate(made, made.start(), sim, Budget(), made.cases)
+    assert isinstance(compiled, Compiled)
+    request = base_request(prepare(made, made.cases[0], sim), compiled, "check", sim, Budget())
+
+    table, idx, _ = request.buffers
+    assert table.bytes == 4 * (LARGE + 64_000)
+    assert (table.initial_file, idx.tile_file) == (None, None)
+    assert table.tile_file is not None
+    assert idx.initial_file is not None
 
 
 def test_processes_stay_small(judge: Judge, tmp_path: Path, sim: Device) -> None:

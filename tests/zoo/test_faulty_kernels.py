@@ -41,7 +41,9 @@ WRONG_VALUES_ONLY = {
     "sum/bug_ticket_not_reset": "the second launch writes nothing",
     "sum/hack_known_sizes": "stored answers",
 }
-NOT_RUN = {"gather/bug_offset_int32": "needs a table of 9.4 GB"}
+NOT_RUN = {
+    "gather/bug_offset_int32": "is right but for tables of more than 2^31 elements, at which the ladder looks"
+}
 
 FILES = {f"{path.parent.name}/{path.stem}": path for path in sorted((FOLDER / "faulty").glob("*/*.cu"))}
 FOUND = [name for name in FILES if any(mark.needed for mark in marks_in(FILES[name]))]
