@@ -48,7 +48,7 @@ def draws_of(kernel: Kernel, candidate: Candidate) -> Callable[[Pick], Case]:
     space = replace(
         space_of(kernel.contract, kernel.sizes, kernel.derived, _largest(kernel)),
         edges=_edges(candidate),
-        is_affordable=budget.allows,
+        is_affordable=_remembered(budget.allows),
     )
 
     def draw(pick: Pick) -> Case:
@@ -62,6 +62,19 @@ def draws_of(kernel: Kernel, candidate: Candidate) -> Callable[[Pick], Case]:
         return replace(template, sizes=ordered, seed=seed)
 
     return draw
+
+
+def _remembered(allows: Callable[[Mapping[str, int]], bool]) -> Callable[[Mapping[str, int]], bool]:
+    """Return `allows` with a memory: the sizes looked at for one draw are looked at for the next."""
+    known: dict[tuple[tuple[str, int], ...], bool] = {}
+
+    def remembered(sizes: Mapping[str, int]) -> bool:
+        key = tuple(sizes.items())
+        if key not in known:
+            known[key] = allows(sizes)
+        return known[key]
+
+    return remembered
 
 
 @dataclass(frozen=True)

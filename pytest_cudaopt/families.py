@@ -49,6 +49,7 @@ class Family(StrEnum):
     VARIED = "varied"
     # Integers that no declared draw gives, and places counted from the end.
     WIDE = "wide"
+    UPPER = "upper"
     NEGATIVE = "negative"
 
     @property
@@ -77,5 +78,6 @@ _PROPERTY = {
     Family.SIGNED_ZEROS: Property.SIGNED_ZEROS,
     Family.SUBNORMAL: Property.SUBNORMALS,
     Family.WIDE: Property.INTEGER_RANGE,
+    Family.UPPER: Property.INTEGER_RANGE,
     Family.NEGATIVE: Property.INTEGER_RANGE,
 }

@@ -54,7 +54,7 @@ _ANY_NUMBER = frozenset(
         Family.CANCELLING,
     }
 )
-_OUT_OF_RANGE = frozenset({Family.WIDE, Family.NEGATIVE})
+_OUT_OF_RANGE = frozenset({Family.WIDE, Family.UPPER, Family.NEGATIVE})
 _PLACES = frozenset({Family.CONSTANT, Family.ENDS, Family.SORTED, Family.DESCENDING, Family.DUPLICATES})
 # Products of two, and sums of thousands, stay exact in f32, and of a few in f16.
 _SMALL = 8
@@ -206,9 +206,9 @@ def _beyond(
 
     limits = np.iinfo(ordinary.dtype)
     rng = drawing.rng
-    if family is Family.WIDE:
-        # The upper half first: sums and products leave 32 bits at once.
-        low = [limits.max // 2, limits.min][int(rng.integers(2))]
+    if family is not Family.NEGATIVE:
+        # Differences leave the dtype, or sums of all of them do.
+        low = limits.min if family is Family.WIDE else limits.max // 2
         wide = np.uint64 if low >= 0 else np.int64
         return rng.integers(low, limits.max, ordinary.shape, dtype=wide, endpoint=True).astype(ordinary.dtype)
     ends = _ends(source, drawing)

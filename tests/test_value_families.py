@@ -78,7 +78,7 @@ def test_an_array_is_of_its_family(family: str, holds: Any) -> None:
     assert not holds(bind(declared(), case(n=N, seed=0)).arrays["x"])
 
 
-BEYOND = (Family.WIDE, Family.NEGATIVE, Family.BELOW, Family.BEYOND)
+BEYOND = (Family.WIDE, Family.UPPER, Family.NEGATIVE, Family.BELOW, Family.BEYOND)
 
 
 @pytest.mark.parametrize("family", [one for one in Family if one not in BEYOND])
@@ -101,7 +101,8 @@ def test_a_bounded_generator_keeps_its_bounds(family: Family, seed: int) -> None
         ("descending", indices("n", unique=True), lambda x: np.unique(x).size == N and x[0] == N - 1),
         ("negative", indices("n"), lambda x: -N <= x.min() < 0 < x.max() < N),
         ("negative", integers(0, "n - 1"), lambda x: -N <= x.min() < 0 < x.max() < N),
-        ("wide", integers(0, 5), lambda x: x.max() > 1 << 30),
+        ("wide", integers(0, 5), lambda x: x.min() < -(1 << 30) and x.max() > 1 << 30),
+        ("upper", integers(0, 5), lambda x: x.min() > (1 << 30) - 2),
         ("clustered", offsets("7 * n"), lambda x: (np.diff(x) > 0).sum() == 1 and x[-1] == 7 * N),
         ("clustered", offsets("7 * n", empty=False), lambda x: np.diff(x).min() == 1 and x[-1] == 7 * N),
         ("ends", lengths("n"), lambda x: set(np.unique(x)) == {1, N}),
