@@ -1,4 +1,4 @@
-"""What `kernel[contract]` does: ask the kernel for what candidates would have to keep."""
+"""What `kernel[contract]` does: ask the kernel for what candidates would have to keep, by what measure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pytest_cudaopt.draw_cases import declared_seed
 from pytest_cudaopt.errors import DeclarationError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, Plan, Stage, Status, Tried
 from pytest_cudaopt.item_work import Finished
+from pytest_cudaopt.loose_tolerance import loose_tolerances
 from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.sanitize_cases import small_cases
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
     from pytest_cudaopt.item_work import Work
     from pytest_cudaopt.session import KernelSession
+
+
+# Of what a tolerance lets pass.
+_SHOWN = 3
 
 
 def contract_kernel(work: Work, session: KernelSession) -> Finished:
@@ -42,7 +48,9 @@ def contract_kernel(work: Work, session: KernelSession) -> Finished:
         return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
     lost = next((outcome for outcome in evaluation.outcomes if outcome.lost is not None), None)
     if evaluation.accepted:
-        return Finished(replace(row, note=_note(evaluation.tried)))
+        loose = loose_tolerances(prepare(kernel, case, device) for case in plan.cases)
+        doubts = tuple(f"the tolerance is loose: {one}" for one in loose[:_SHOWN])
+        return Finished(replace(row, note=_note(evaluation.tried), doubts=doubts))
     if evaluation.outcomes and lost is None:
         # For the check of that case to say in full.
         reason = f"a declared case fails: {evaluation.reason}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from corpus import FAULTY, FILES, RIGHT, STARTS, candidate_of
 
+from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device, open_device
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.pipeline import evaluate
@@ -34,7 +35,14 @@ class Climbed:
 def climb(name: str, device: Device, seed: int, examples: int = EXAMPLES) -> Climbed:
     """Judge a kernel of the corpus against its operation's start."""
     kernel, candidate = candidate_of(name)
-    plan = Plan(
+    started = time.perf_counter()
+    evaluation = evaluate(kernel, candidate, plan_of(kernel, seed, examples), device)
+    return Climbed(name, evaluation, rung_of(evaluation), time.perf_counter() - started)
+
+
+def plan_of(kernel: Kernel, seed: int, examples: int = EXAMPLES) -> Plan:
+    """Return the plan that candidates of a kernel are judged by."""
+    return Plan(
         STAGES,
         kernel.cases,
         budget=Budget(block_instructions=5_000_000, launch_timeout_s=20),
@@ -43,9 +51,6 @@ def climb(name: str, device: Device, seed: int, examples: int = EXAMPLES) -> Cli
         fuzz_seed=seed,
         witness=kernel.start(),
     )
-    started = time.perf_counter()
-    evaluation = evaluate(kernel, candidate, plan, device)
-    return Climbed(name, evaluation, rung_of(evaluation), time.perf_counter() - started)
 
 
 def rung_of(evaluation: Evaluation) -> Stage | None:
