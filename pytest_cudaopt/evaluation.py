@@ -66,7 +66,7 @@ class Plan:
     SCAN looks through the compiled code: it judges nothing, but says where to look.
     PROBE launches the smallest of `cases` again and again, FUZZ draws `fuzz_examples` cases from `fuzz_seed`,
     CONTRACT asks for what the `witness`, the starting kernel, can do beyond what is declared. Without a
-    witness nothing is inherited: FUZZ then draws sizes alone, and CONTRACT asks for what is required.
+    witness there is nothing to hold a candidate against, and the three do nothing.
     """
 
     stages: tuple[Stage, ...]

@@ -139,7 +139,7 @@ def test_the_reproduce_line_works_from_where_pytest_was_started(project, monkeyp
 def test_optimize_reports_the_run_and_keeps_the_checks(project):
     result = project.run_alone("--optimize")
 
-    result.assert_outcomes(passed=6)
+    result.assert_outcomes(passed=7)
     # Standard output of a subprocess is no terminal: no progress there.
     assert "attempt 1/" not in result.stdout.str()
     lines = table_of(result)
