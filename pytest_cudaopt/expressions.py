@@ -17,7 +17,7 @@ from pytest_cudaopt.errors import ExpressionError
 _TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_]\w*)|(//|<=|>=|==|!=|[-+*/%()<>,]))")
 _MAX_DEPTH = 64
 # Python itself refuses to read more than some thousands.
-_MOST_DIGITS = 100
+_MOST_DIGITS = 1000
 
 
 def _cdiv(a: int, b: int) -> int:
@@ -226,7 +226,7 @@ class _Parser:
         if token.isdigit():
             if len(token) > _MOST_DIGITS:
                 raise ExpressionError(
-                    f"expression '{self._text[:_MOST_DIGITS]}...'",
+                    f"expression '{self._text[:100]}...'",
                     expected=f"numbers of at most {_MOST_DIGITS} digits",
                     got=f"one of {len(token)}",
                 )

@@ -51,7 +51,7 @@ extern "C" __global__ void everything_inside() {}
         case(n=8, k=2, measure=True, weight=2.5, bias=None),
         case(n=8, k=2),
         case(n=8, k=2, seed=1),
-        case(n=8, k=2, values="huge", misaligned={"x": 1}, alias={"z": "table"}),
+        case(n=8, k=2, values="huge", misaligned={"x": 1}, alias={"y": "bias"}),
     ],
     entry="everything_inside",
     rtol="1e-3*sqrt(n)",
