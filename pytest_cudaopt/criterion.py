@@ -23,16 +23,18 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Slack:
-    """What an output may miss beyond its tolerance: that many times it, and units in the last place."""
+    """What an output may miss beyond its tolerance: that many times it, units in the last place, an amount."""
 
     times: float = 1.0
     ulp: float = 0.0
+    absolute: float = 0.0
 
     def on(self, strict: Criterion) -> Criterion:
         """Return the criterion with the slack; bits stay bits."""
         if strict.exact:
             return strict
-        return Criterion(strict.rtol * self.times, strict.atol * self.times, max(strict.ulp, self.ulp))
+        atol = max(strict.atol * self.times, self.absolute)
+        return Criterion(strict.rtol * self.times, atol, max(strict.ulp, self.ulp))
 
 
 def criterion(parameter: Parameter, kernel: Tolerance, sizes: Mapping[str, int]) -> Criterion:

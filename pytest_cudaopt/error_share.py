@@ -39,28 +39,48 @@ def scaled_error(expected: NDArray[Any], got: NDArray[Any]) -> float:
     return _largest(errors[np.isfinite(errors)]) / scale if scale else 0.0
 
 
-def least_ulp(arguments: Arguments, output: Parameter) -> float:
-    """Return the units in the last place that rounding may take of any kernel: 8 for each root of a term.
+def terms_of(arguments: Arguments, output: Parameter) -> int:
+    """Return how many terms an element of the output is made of, as far as the declaration says.
 
-    An element is taken to have as many terms as an input has elements along dimensions that the output has
-    not: right for sums and products of matrices, too few for what is done to rows and kept in them. Of an
-    array that repeats a tile nothing uses all elements: it does not count.
+    As many as an input has elements along dimensions that the output has not: right for sums and products of
+    matrices, too few for what is done to rows and kept in them.
     """
     kept = frozenset().union(*(extent.names for extent in output.shape))
     terms = 1
     for parameter in arguments.parameters:
-        if parameter.name in arguments.arrays and parameter.name not in arguments.tiles:
+        if parameter.name in arguments.arrays:
             shape = arguments.shapes[parameter.name]
             gone = (n for n, extent in zip(shape, parameter.shape, strict=True) if extent.names - kept)
             terms = max(terms, math.prod(gone))
-    return _LEAST_ULP * math.sqrt(terms)
+    return terms
 
 
-def slack_of(share: float, arguments: Arguments, output: Parameter) -> Slack:
-    """Return what a candidate may miss where the starting kernel's error has that share of its tolerance."""
+def least_ulp(arguments: Arguments, output: Parameter) -> float:
+    """Return the units in the last place that rounding may take of any kernel: 8 for each root of a term."""
+    return _LEAST_ULP * math.sqrt(terms_of(arguments, output))
+
+
+def slack_of(share: float, arguments: Arguments, output: Parameter, expected: NDArray[Any]) -> Slack:
+    """Return what a candidate may miss where the starting kernel's error has that share of its tolerance.
+
+    Terms that cancel leave the rounding of the terms: of sums, the units are those of the largest element, or
+    of the largest input where there is but one.
+    """
     if not output.dtype.is_float:
         return Slack()
-    return Slack(max(1.0, TIMES_THE_START * share), least_ulp(arguments, output))
+    ulp = least_ulp(arguments, output)
+    absolute = 0.0
+    if terms_of(arguments, output) > 1:
+        arrays = [expected] if expected.size > 1 else [expected, *arguments.arrays.values()]
+        scale = max((_scale(array) for array in arrays if array.dtype.kind not in "biu"), default=0.0)
+        absolute = ulp * scale * 2.0**-output.dtype.mantissa_bits
+    return Slack(max(1.0, TIMES_THE_START * share), ulp, absolute)
+
+
+def _scale(array: NDArray[Any]) -> float:
+    with np.errstate(all="ignore"):
+        wide = np.abs(array.astype(np.float64))
+    return _largest(wide[np.isfinite(wide)])
 
 
 def _largest(numbers: NDArray[Any]) -> float:

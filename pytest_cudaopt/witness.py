@@ -87,7 +87,8 @@ def observed_of(checked: Checked, asked: Property | None = None) -> Observed:
             continue
         wanted, got = expected.arrays[output.name], checked.outputs[output.name]
         bounds = criterion(output, kernel.tolerance, expected.arguments.sizes)
-        slack[output.name] = slack_of(share_of_tolerance(wanted, got, bounds), expected.arguments, output)
+        share = share_of_tolerance(wanted, got, bounds)
+        slack[output.name] = slack_of(share, expected.arguments, output, wanted)
         errors[output.name] = scaled_error(wanted, got)
         wrong = stricter(asked, output, wanted, got)
         if wrong is not None:

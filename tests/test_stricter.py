@@ -82,12 +82,27 @@ def test_rounding_may_take_eight_units_for_every_root_of_a_term(
     arguments = bind(made, made.cases[0])
 
     assert least_ulp(arguments, arguments.outputs[0]) == pytest.approx(ulp)
-    assert slack_of(0.1, arguments, arguments.outputs[0]) == Slack(1.0, pytest.approx(ulp))
-    assert slack_of(0.5, arguments, arguments.outputs[0]) == Slack(2.0, pytest.approx(ulp))
+    expected = np.array([1000.0, 1.0])
+    unit = 0.0 if ulp == 8 else ulp * 1000 * 2**-23
+    for share, times in ((0.1, 1.0), (0.5, 2.0)):
+        slack = slack_of(share, arguments, arguments.outputs[0], expected)
+        assert slack == Slack(times, pytest.approx(ulp), pytest.approx(unit))
+
+
+def test_a_sum_that_cancels_is_allowed_the_rounding_of_its_terms() -> None:
+    @kernel(str(Path(__file__).with_name("none.cu")), cases=[case(n=100)])
+    def total(x=In(f32, "n"), y=Out(f32, 1), n=i32):
+        y[0] = x.sum()
+
+    arguments = bind(total, total.cases[0])
+    largest = float(np.abs(arguments.arrays["x"]).max())
+    slack = slack_of(0.0, arguments, arguments.outputs[0], np.array([1e-9]))
+    assert slack.absolute == pytest.approx(80 * largest * 2**-23)
 
 
 def test_slack_loosens_tolerances_and_leaves_bits_alone() -> None:
     assert Slack(2.0, 8.0).on(Criterion(0.1, 0.2, 1.0)) == Criterion(0.2, 0.4, 8.0)
+    assert Slack(1.0, 8.0, 0.5).on(Criterion(0.1, 0.2)) == Criterion(0.1, 0.5, 8.0)
     assert Slack(2.0, 8.0).on(Criterion(exact=True)) == Criterion(exact=True)
 
 
