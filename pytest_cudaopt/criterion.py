@@ -23,7 +23,7 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Slack:
-    """What an output may miss beyond its tolerance: that many times it, units in the last place, an amount."""
+    """What an output may miss: times its tolerance, units in the last place, an amount."""
 
     times: float = 1.0
     ulp: float = 0.0
