@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pytest_cudaopt.cases import Case, derived_seed
 from pytest_cudaopt.errors import CudaoptError, DeclarationError
 from pytest_cudaopt.expressions import Expression
-from pytest_cudaopt.families import Family
+from pytest_cudaopt.families import BESIDE
 from pytest_cudaopt.parameters import Role
 from pytest_cudaopt.strided import Strided, strided
 from pytest_cudaopt.tiled import LARGE, TILE_ELEMENTS, can_tile, tiled
@@ -215,10 +215,9 @@ def _of_family(
         return ordinary
     family = one.values
     if chosen < len(able) and able[chosen] != parameter.name:
-        if family is not Family.INFINITE_BESIDE_ZEROS:
+        if family not in BESIDE:
             return ordinary
-        # What the infinities of the chosen array are multiplied with.
-        family = Family.SPARSE
+        family = BESIDE[family]
     # Numbers of its own: the arrays after this one stay as they were.
     rng = np.random.Generator(np.random.PCG64([seed, able.index(parameter.name)]))
     made = np.asarray(in_family(family, parameter, replace(drawing, rng=rng), ordinary), order="C")

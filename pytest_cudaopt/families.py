@@ -30,7 +30,7 @@ class Family(StrEnum):
     HUGE = "huge"
     LEAST = "least"
     MIXED = "mixed"
-    # Each array of a magnitude of its own.
+    # One array of large numbers, the others of small ones.
     CONTRAST = "contrast"
     # A usual beginning, an extreme end.
     SUFFIX = "suffix"
@@ -81,3 +81,6 @@ _PROPERTY = {
     Family.UPPER: Property.INTEGER_RANGE,
     Family.NEGATIVE: Property.INTEGER_RANGE,
 }
+
+# What the other arrays are where one is of that family: what it is multiplied with.
+BESIDE = {Family.INFINITE_BESIDE_ZEROS: Family.SPARSE, Family.CONTRAST: Family.TINY}

@@ -71,7 +71,7 @@ def families_of(parameter: Parameter) -> frozenset[Family]:
         case Uniform():
             return _SHAPED | _SPECIAL | {Family.BELOW, Family.BEYOND}
         case FromCallable():
-            return frozenset({Family.VARIED, Family.CONTRAST} if dtype.is_float else ())
+            return frozenset({Family.VARIED, Family.CONTRAST, Family.TINY} if dtype.is_float else ())
         case Integers():
             if dtype.is_float:
                 return _SHAPED | {Family.SPARSE}
@@ -262,9 +262,8 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
         case Family.LEAST:
             wide *= 2.0 ** (dtype.least_exponent + 1)
         case Family.CONTRAST:
-            # Of a narrow type products need not stay in its range: sums of them are kept in a wider one.
-            most = int(half if dtype.bits <= 16 else half / 2)
-            wide *= 2.0 ** float(rng.integers(-most, most, endpoint=True))
+            # Of a narrow type products need not stay in its range: they are kept in a wider one.
+            wide *= 2.0 ** (1.6 * half if half < 10 else 0.75 * half)
         case Family.MODERATE:
             # Where exponentials overflow, and squares of them in narrow types.
             wide *= 2.0 ** rng.uniform(0, min(10, half), (*shape[:-1], 1) if shape else ())

@@ -125,7 +125,7 @@ def test_what_a_callable_draws_keeps_its_order_and_its_zeros() -> None:
     made = declared(values=ascending)
     plain = bind(made, case(n=N, seed=0)).arrays["x"]
 
-    assert {str(one) for one in families_of(made.parameters[0])} == {"varied", "contrast"}
+    assert {str(one) for one in families_of(made.parameters[0])} == {"varied", "contrast", "tiny"}
     assert np.array_equal(drawn(made, "huge"), plain)
     for family in ("varied", "contrast"):
         varied = drawn(made, family, 2)
