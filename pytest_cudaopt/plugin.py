@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+import zlib
 from collections.abc import Generator, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +56,18 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     except SettingsError as error:
         raise pytest.UsageError(str(error)) from error
+    if settings.fuzz_seed is None:
+        settings = replace(settings, fuzz_seed=_hypothesis_seed(config))
     KernelSession.begin(config, settings)
+
+
+def _hypothesis_seed(config: pytest.Config) -> int | None:
+    """Return the seed that hypothesis' own option gives every test of the run; None without one."""
+    given = config.getoption("--hypothesis-seed", None)
+    if given is None:
+        return None
+    # hypothesis takes any text.
+    return int(given) if str(given).isdigit() else zlib.crc32(str(given).encode())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -293,3 +294,16 @@ def test_it_reaches_junit_and_workers(project: Any) -> None:
 
     assert one.get("name") == "scale[fuzz]"
     assert properties["cudaopt.note"] == "10 drawn"
+
+
+@pytest.mark.parametrize("given", ["17", "seventeen"])
+def test_the_seed_of_hypothesis_own_option_is_that_of_the_draws(project: Any, given: str) -> None:
+    break_for_40(project)
+
+    def pasted(*flags: str) -> list[str]:
+        result = project.pytester.runpytest_subprocess("-p", "no:cacheprovider", "-k", "fuzz", *flags)
+        return [line for line in result.outlines if "case(" in line or "seed" in line]
+
+    by_hypothesis = pasted(f"--hypothesis-seed={given}")
+    number = 17 if given == "17" else zlib.crc32(given.encode())
+    assert by_hypothesis == pasted(f"--cudaopt-fuzz-seed={number}")
