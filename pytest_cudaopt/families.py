@@ -30,6 +30,8 @@ class Family(StrEnum):
     MIXED = "mixed"
     # Each array of a magnitude of its own.
     CONTRAST = "contrast"
+    # Around a number far from zero, beside which their differences are small.
+    OFFSET = "offset"
     # A usual beginning, an extreme end.
     SUFFIX = "suffix"
     SMALL_INTEGERS = "small_integers"
@@ -46,6 +48,7 @@ class Family(StrEnum):
     VARIED = "varied"
     # Integers that no declared draw gives, and places counted from the end.
     WIDE = "wide"
+    LIMITS = "limits"
     NEGATIVE = "negative"
 
     @property
@@ -60,6 +63,7 @@ _PROPERTY = {
     Family.LEAST: Property.MAGNITUDES,
     Family.MIXED: Property.MAGNITUDES,
     Family.CONTRAST: Property.MAGNITUDES,
+    Family.OFFSET: Property.MAGNITUDES,
     Family.SUFFIX: Property.MAGNITUDES,
     Family.SMALL_INTEGERS: Property.EXACT_INTEGERS,
     Family.NAN: Property.NON_FINITE,
@@ -72,5 +76,6 @@ _PROPERTY = {
     Family.SIGNED_ZEROS: Property.SIGNED_ZEROS,
     Family.SUBNORMAL: Property.SUBNORMALS,
     Family.WIDE: Property.INTEGER_RANGE,
+    Family.LIMITS: Property.INTEGER_RANGE,
     Family.NEGATIVE: Property.INTEGER_RANGE,
 }

@@ -49,11 +49,12 @@ _ANY_NUMBER = frozenset(
         Family.LEAST,
         Family.MIXED,
         Family.CONTRAST,
+        Family.OFFSET,
         Family.SUFFIX,
         Family.CANCELLING,
     }
 )
-_OUT_OF_RANGE = frozenset({Family.WIDE, Family.NEGATIVE})
+_OUT_OF_RANGE = frozenset({Family.WIDE, Family.LIMITS, Family.NEGATIVE})
 _PLACES = frozenset({Family.CONSTANT, Family.ENDS, Family.SORTED, Family.DESCENDING, Family.DUPLICATES})
 # Products of two, and sums of thousands, stay exact in f32, and of a few in f16.
 _SMALL = 8
@@ -205,9 +206,12 @@ def _beyond(
 
     limits = np.iinfo(ordinary.dtype)
     rng = drawing.rng
+    if family is Family.LIMITS:
+        upper = rng.random(ordinary.shape) < rng.choice([0.0, 0.5, 1.0])
+        return np.where(upper, limits.max, limits.min).astype(ordinary.dtype)
     if family is Family.WIDE:
         # The upper half first: sums and products leave 32 bits at once.
-        low = [limits.max // 2, limits.min][int(rng.integers(2))]
+        low = limits.max // 2 if rng.random() < 0.75 else limits.min
         wide = np.uint64 if low >= 0 else np.int64
         return rng.integers(low, limits.max, ordinary.shape, dtype=wide, endpoint=True).astype(ordinary.dtype)
     ends = _ends(source, drawing)
@@ -264,6 +268,9 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
             # Of a narrow type products need not stay in its range: sums of them are kept in a wider one.
             most = int(half if dtype.bits <= 16 else half / 2)
             wide *= 2.0 ** float(rng.integers(-most, most, endpoint=True))
+        case Family.OFFSET:
+            # Half of the bits are left for what differs.
+            wide += float(rng.choice([-1.0, 1.0])) * 2.0 ** (dtype.mantissa_bits // 2 - 1)
         case Family.VARIED:
             wide = _varied(wide, rng)
         case Family.BEYOND if of.ends is not None:
@@ -278,7 +285,7 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
         case Family.SUFFIX:
             flat = wide.reshape(-1)
             start = int(rng.integers(flat.size // 2, flat.size))
-            flat[start:] *= 2.0 ** min(half / 2, 12)
+            flat[start:] *= 2.0 ** min(half / 2, float(rng.integers(12, 20)))
         case Family.CANCELLING:
             flat = wide.reshape(-1)
             pairs = flat.size // 2
@@ -292,6 +299,9 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
         case Family.NAN | Family.INFINITE | Family.NEGATIVE_INFINITE | Family.INFINITE_BESIDE_ZEROS:
             wide[of.at(2 / wide.size)] = _NON_FINITE[family]
         case Family.SIGNED_ZEROS:
+            # All others on one side of them, in two draws of three: then zeros are the least or the largest.
+            side = rng.integers(3)
+            wide = wide if side == 0 else np.abs(wide) if side == 1 else -np.abs(wide)
             chosen = of.at(0.3)
             wide[chosen] = rng.choice([0.0, -0.0], int(chosen.sum()))
         case _:

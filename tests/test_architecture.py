@@ -131,6 +131,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "differential",
         "precision",
         "error_share",
+        "neighbours",
         "stricter",
         "trials",
         "probe",
