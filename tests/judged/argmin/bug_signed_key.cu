@@ -7,7 +7,8 @@ extern "C" __global__ void argmin(const float* x, int* y, int rows, int cols)
     __syncthreads();
     const float* in = x + (long long)blockIdx.x * cols;
     for (int c = threadIdx.x; c < cols; c += 64) {
-        unsigned b = __float_as_uint(in[c]); b = b >> 31 ? ~b : b | 0x80000000u;
+        unsigned b = __float_as_uint(in[c]);
+        b = b >> 31 ? ~b : b | 0x80000000u;
         atomicMin(&best, (unsigned long long)b << 32 | c);
     }
     __syncthreads();

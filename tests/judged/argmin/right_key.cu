@@ -8,7 +8,8 @@ extern "C" __global__ void argmin(const float* x, int* y, int rows, int cols)
     const float* in = x + (long long)blockIdx.x * cols;
     unsigned long long own = ~0ull;
     for (int c = threadIdx.x; c < cols; c += 64) {
-        unsigned b = __float_as_uint(in[c] + 0.0f); b = b >> 31 ? ~b : b | 0x80000000u;
+        unsigned b = __float_as_uint(in[c] + 0.0f);
+        b = b >> 31 ? ~b : b | 0x80000000u;
         own = min(own, (unsigned long long)b << 32 | c);
     }
     atomicMin(&best, own);

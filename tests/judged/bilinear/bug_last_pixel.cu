@@ -1,6 +1,7 @@
 // No clamp: at the last pixel reads the one after it.
 // @launch grid=(cdiv(n, 64)) block=(64)
-extern "C" __global__ void bilinear(const float* img, const float* u, const float* v, float* y, int h, int w, int n)
+extern "C" __global__ void bilinear(const float* img, const float* u, const float* v, float* y,
+                                    int h, int w, int n)
 {
     int i = blockIdx.x * 64 + threadIdx.x;
     if (i >= n) return;

@@ -1,6 +1,7 @@
 // Right: four neighbours, indices clamped.
 // @launch grid=(cdiv(n, 64)) block=(64)
-extern "C" __global__ void bilinear(const float* img, const float* u, const float* v, float* y, int h, int w, int n)
+extern "C" __global__ void bilinear(const float* img, const float* u, const float* v, float* y,
+                                    int h, int w, int n)
 {
     int i = blockIdx.x * 64 + threadIdx.x;
     if (i >= n) return;

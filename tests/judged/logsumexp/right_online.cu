@@ -6,7 +6,12 @@ extern "C" __global__ void logsumexp(const float* x, float* y, int rows, int col
     float m = -__int_as_float(0x7f800000), s = 0;
     for (int c = threadIdx.x; c < cols; c += 32) {
         float v = in[c];
-        if (v > m) { s = s * expf(m - v) + 1; m = v; } else s += expf(v - m);
+        if (v > m) {
+            s = s * expf(m - v) + 1;
+            m = v;
+        } else if (m > -__int_as_float(0x7f800000) || v != v) {
+            s += expf(v - m);
+        }
     }
     for (int k = 16; k; k /= 2) {
         float mo = __shfl_xor_sync(~0u, m, k), so = __shfl_xor_sync(~0u, s, k);
