@@ -33,7 +33,7 @@ _LEAST_ARRANGED = 64
 _MOST_ARRANGED = 1 << 17
 _GROWTH = (4, 16, 64, 256)
 # Of sizes at which sums of large integers leave a narrower type; several draws, for they may cancel.
-_LONG_SUMS = (64, 64, 64, 64)
+_LONG_SUMS = (64,) * 6
 
 
 @dataclass(frozen=True)

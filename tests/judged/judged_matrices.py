@@ -286,7 +286,7 @@ FAULTY = (
         22,
         Kind.NON_FINITE,
         Rung.CONTRACT,
-        "infinity at the border stays what it is in the starting kernel: NaN for it is a loss only if required",
+        "infinity at the border stays what it is; NaN for it is a loss only if required",
         (*WRONG, *LOST),
         "contract",
     ),
