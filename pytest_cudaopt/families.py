@@ -32,6 +32,8 @@ class Family(StrEnum):
     MIXED = "mixed"
     # One array of large numbers, the others of small ones.
     CONTRAST = "contrast"
+    # Around a number far from zero, beside which their differences are small.
+    OFFSET = "offset"
     # A usual beginning, an extreme end.
     SUFFIX = "suffix"
     SMALL_INTEGERS = "small_integers"
@@ -50,6 +52,7 @@ class Family(StrEnum):
     # Integers that no declared draw gives, and places counted from the end.
     WIDE = "wide"
     UPPER = "upper"
+    LIMITS = "limits"
     NEGATIVE = "negative"
 
     @property
@@ -65,6 +68,7 @@ _PROPERTY = {
     Family.LEAST: Property.MAGNITUDES,
     Family.MIXED: Property.MAGNITUDES,
     Family.CONTRAST: Property.MAGNITUDES,
+    Family.OFFSET: Property.MAGNITUDES,
     Family.SUFFIX: Property.MAGNITUDES,
     Family.SMALL_INTEGERS: Property.EXACT_INTEGERS,
     Family.NAN: Property.NON_FINITE,
@@ -79,6 +83,7 @@ _PROPERTY = {
     Family.SUBNORMAL: Property.SUBNORMALS,
     Family.WIDE: Property.INTEGER_RANGE,
     Family.UPPER: Property.INTEGER_RANGE,
+    Family.LIMITS: Property.INTEGER_RANGE,
     Family.NEGATIVE: Property.INTEGER_RANGE,
 }
 

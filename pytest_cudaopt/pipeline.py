@@ -18,6 +18,7 @@ from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.differential import Challenger
 from pytest_cudaopt.evaluation import (
+    Budget,
     CaseOutcome,
     CaseStatus,
     Evaluation,
@@ -56,6 +57,11 @@ _AFTER_COMPILING = (
     Stage.MEASURE,
 )
 _LADDER = (Stage.PROBE, Stage.FUZZ, Stage.CONTRACT)
+# A hang costs a GPU's process, and no trial takes so long otherwise.
+_TRIAL_TIMEOUT_S = 10.0
+# What a block may execute on `sim`, and how many times what one did at the declared cases.
+_LEAST_TRIAL_INSTRUCTIONS = 5_000_000
+_TRIAL_FACTOR = 50
 _NOT_COMPILED = frozenset({FindingKind.COMPILE_ERROR, FindingKind.UNKNOWN_ENTRY})
 
 
@@ -163,7 +169,7 @@ class _Judge:
             compiled,
             witness,
             self.device,
-            self.plan.budget,
+            self._trial_budget(),
             self.tripwires,
         )
         match stage:
@@ -176,6 +182,17 @@ class _Judge:
         self.tried += rung.tried
         if rung.failed is not None:
             self.outcomes[rung.failed.case] = rung.failed
+
+    def _trial_budget(self) -> Budget:
+        """Bound each trial by what the declared cases took: they are small, and there are many."""
+        budget = self.plan.budget
+        if self.device.is_gpu:
+            return replace(budget, launch_timeout_s=min(_TRIAL_TIMEOUT_S, budget.launching_timeout_s))
+        if budget.block_instructions is not None:
+            return budget
+        counted = [int(o.counters["max_block_instructions"]) for o in self.outcomes.values() if o.counters]
+        most = max(_LEAST_TRIAL_INSTRUCTIONS, _TRIAL_FACTOR * max(counted, default=0))
+        return replace(budget, block_instructions=most)
 
     def _judge_all(self, stage: Stage, compiled: Compiled) -> None:
         judges = {Stage.CHECK: self._check, Stage.SANITIZE: self._sanitize, Stage.MEASURE: self._measure}

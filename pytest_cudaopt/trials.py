@@ -22,7 +22,7 @@ from pytest_cudaopt.families import Family
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.value_families import arrays_in, families_of
 
-# What a trial at a large size may take: elements of all arrays, threads of its launch.
+# What a trial at a large size may take: elements of all arrays, threads of the starting kernel's launch.
 _MOST_ELEMENTS = 1 << 23
 _MOST_GROWN = 1 << 20
 _MOST_THREADS = 1 << 25
@@ -33,6 +33,8 @@ _BEYOND_A_GRID = 65_536 * 33
 _LEAST_ARRANGED = 64
 _MOST_ARRANGED = 1 << 17
 _GROWTH = (4, 16, 64, 256)
+# Of sizes at which sums of large integers leave a narrower type; several draws, for they may cancel.
+_LONG_SUMS = (64,) * 2
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,18 @@ def _of_sizes(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[
         grown = [factor * largest[name] + rng.randint(1, 3) for factor in _GROWTH]
         grown = sorted({*grown, _BEYOND_16_BITS + rng.randint(0, 63), _BEYOND_A_GRID})
         cases += [(Property.LARGER_SIZES, _with_size(kernel, name, size)) for size in grown]
+        if Family.UPPER in available_families(kernel):
+            long = [_with_size(kernel, name, factor * largest[name] + 1) for factor in _LONG_SUMS]
+            cases += [
+                (Property.INTEGER_RANGE, replace(c, values=Family.UPPER)) for c in long if c is not None
+            ]
     for asked, case in cases:
         if case is None:
             continue
         is_longest = _BEYOND_A_GRID in case.by_name.values()
         if _is_affordable(kernel, start, case, _MOST_ELEMENTS if is_longest else _MOST_GROWN):
-            yield Trial(asked, replace(case, seed=rng.getrandbits(32)))
+            risky = asked is Property.INTEGER_RANGE
+            yield Trial(asked, replace(case, seed=rng.getrandbits(32)), risky)
 
 
 def _of_addresses(kernel: Kernel, rng: random.Random) -> Iterator[Trial]:

@@ -50,11 +50,12 @@ _ANY_NUMBER = frozenset(
         Family.LEAST,
         Family.MIXED,
         Family.CONTRAST,
+        Family.OFFSET,
         Family.SUFFIX,
         Family.CANCELLING,
     }
 )
-_OUT_OF_RANGE = frozenset({Family.WIDE, Family.UPPER, Family.NEGATIVE})
+_OUT_OF_RANGE = frozenset({Family.WIDE, Family.UPPER, Family.LIMITS, Family.NEGATIVE})
 _PLACES = frozenset({Family.CONSTANT, Family.ENDS, Family.SORTED, Family.DESCENDING, Family.DUPLICATES})
 # Products of two, and sums of thousands, stay exact in f32, and of a few in f16.
 _SMALL = 8
@@ -206,6 +207,9 @@ def _beyond(
 
     limits = np.iinfo(ordinary.dtype)
     rng = drawing.rng
+    if family is Family.LIMITS:
+        upper = rng.random(ordinary.shape) < rng.choice([0.0, 0.5, 1.0])
+        return np.where(upper, limits.max, limits.min).astype(ordinary.dtype)
     if family is not Family.NEGATIVE:
         # Differences leave the dtype, or sums of all of them do.
         low = limits.min if family is Family.WIDE else limits.max // 2
@@ -267,6 +271,9 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
         case Family.MODERATE:
             # Where exponentials overflow, and squares of them in narrow types.
             wide *= 2.0 ** rng.uniform(0, min(10, half), (*shape[:-1], 1) if shape else ())
+        case Family.OFFSET:
+            # Half of the bits are left for what differs.
+            wide += float(rng.choice([-1.0, 1.0])) * 2.0 ** (dtype.mantissa_bits // 2 - 1)
         case Family.VARIED:
             wide = _varied(wide, rng)
         case Family.BELOW if of.ends is not None:
@@ -286,7 +293,7 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
         case Family.SUFFIX:
             flat = wide.reshape(-1)
             start = int(rng.integers(flat.size // 2, flat.size))
-            flat[start:] *= 2.0 ** min(half / 2, 12)
+            flat[start:] *= 2.0 ** min(half / 2, float(rng.integers(12, 20)))
         case Family.CANCELLING:
             flat = wide.reshape(-1)
             pairs = flat.size // 2
@@ -300,6 +307,9 @@ def _numbers(family: Family, of: _Numbers) -> NDArray[Any]:
         case Family.NAN | Family.INFINITE | Family.NEGATIVE_INFINITE | Family.INFINITE_BESIDE_ZEROS:
             wide[of.at(2 / wide.size)] = _NON_FINITE[family]
         case Family.SIGNED_ZEROS:
+            # All others on one side of them, in two draws of three: then zeros are the least or the largest.
+            side = rng.integers(3)
+            wide = wide if side == 0 else np.abs(wide) if side == 1 else -np.abs(wide)
             chosen = of.at(0.3)
             wide[chosen] = rng.choice([0.0, -0.0], int(chosen.sum()))
         case _:

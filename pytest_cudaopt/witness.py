@@ -10,18 +10,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.checked import Checked, check_case
-from pytest_cudaopt.compile import CompileFailure, compile_candidate
+from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.criterion import Slack, criterion
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.error_share import scaled_error, share_of_tolerance, slack_of
 from pytest_cudaopt.errors import CudaoptError
-from pytest_cudaopt.evaluation import Budget
+from pytest_cudaopt.evaluation import Budget, CaseStatus
+from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.neighbours import without_undefined, without_undetermined
+from pytest_cudaopt.outputs import Outputs
+from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.reasons import blame
+from pytest_cudaopt.run import configure, run
 from pytest_cudaopt.stricter import stricter
 
 if TYPE_CHECKING:
@@ -69,6 +75,10 @@ def _observe(
         compiled = compile_candidate(kernel, start, device, budget, (case,))
         if isinstance(compiled, CompileFailure):
             return Observed(False, compiled.finding.message)
+        if asked is Property.INTEGER_RANGE and (
+            fault := _fault(kernel, start, compiled, case, device, budget)
+        ):
+            return Observed(False, f"the starting kernel fails there: {fault.message}")
         checked = check_case(kernel, start, compiled, case, device, budget)
     except CudaoptError as error:
         got = (error.got or "").splitlines()
@@ -76,11 +86,45 @@ def _observe(
     return observed_of(checked, asked)
 
 
+def _fault(
+    kernel: Kernel, start: Candidate, compiled: Compiled, case: Case, device: Device, budget: Budget
+) -> Finding | None:
+    """Return what ends the start, before a reference is asked that may not be able to answer either."""
+    prepared = prepare(kernel, case, device)
+    launch = configure(start, prepared, compiled, device)
+    return launch if isinstance(launch, Finding) else run(prepared, compiled, launch, device, budget).fault
+
+
+def determined_outputs(checked: Checked, asked: Property | None, *, is_required: bool = False) -> Outputs:
+    """Return what a launch wrote, with the reference's answer where that is not determined.
+
+    Who requires a property has it to the letter: NaN for NaN, infinity for infinity.
+    """
+    expected, outputs = checked.expected, checked.outputs
+    assert expected is not None  # noqa: S101 - nothing was compared otherwise
+    assert outputs is not None  # noqa: S101
+    if asked is Property.NON_FINITE and not is_required:
+        outputs = without_undefined(expected, outputs)
+    return without_undetermined(checked.prepared.kernel, expected, outputs)
+
+
+def _holds(checked: Checked, asked: Property | None) -> bool:
+    """Whether the start is right, as far as the reference's answer is determined."""
+    if checked.passed:
+        return True
+    wrong, outcome = checked.outcome.status is CaseStatus.WRONG, checked.outcome
+    if not wrong or outcome.note or checked.expected is None:
+        return False
+    kernel = checked.prepared.kernel
+    return compare_outputs(kernel, checked.expected, determined_outputs(checked, asked)).holds
+
+
 def observed_of(checked: Checked, asked: Property | None = None) -> Observed:
     """Return what a check of the start says."""
-    if not checked.passed or checked.expected is None or checked.outputs is None:
+    expected = checked.expected
+    if expected is None or checked.outputs is None or not _holds(checked, asked):
         return Observed(False, f"the starting kernel fails there: {blame(checked.outcome)}")
-    kernel, expected = checked.prepared.kernel, checked.expected
+    kernel = checked.prepared.kernel
     slack, errors, failing = {}, {}, {}
     for output in expected.arguments.outputs:
         if output.name not in expected.arrays or not output.dtype.is_float:

@@ -132,6 +132,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "differential",
         "precision",
         "error_share",
+        "neighbours",
         "stricter",
         "trials",
         "large_offsets",

@@ -60,6 +60,7 @@ def drawn(made: Kernel, values: str, seed: int = 0) -> NDArray[Any]:
         ("cancelling", lambda x: abs(x.sum()) < 1e-4),
         ("tiny", lambda x: 0 < np.abs(x).max() < 1e-15),
         ("huge", lambda x: 1e12 < np.abs(x).max() < 1e19),
+        ("offset", lambda x: np.abs(x).min() > 500 and np.ptp(x) < 20),
         ("mixed", lambda x: np.abs(x).max() / np.abs(x).min() > 1e12),
         ("suffix", lambda x: np.abs(x[: N // 2]).max() < 10 < np.abs(x[N // 2 :]).max()),
         ("small_integers", lambda x: (x == np.round(x)).all() and np.abs(x).max() <= 8),
@@ -78,7 +79,7 @@ def test_an_array_is_of_its_family(family: str, holds: Any) -> None:
     assert not holds(bind(declared(), case(n=N, seed=0)).arrays["x"])
 
 
-BEYOND = (Family.WIDE, Family.UPPER, Family.NEGATIVE, Family.BELOW, Family.BEYOND)
+BEYOND = (Family.WIDE, Family.UPPER, Family.LIMITS, Family.NEGATIVE, Family.BELOW, Family.BEYOND)
 
 
 @pytest.mark.parametrize("family", [one for one in Family if one not in BEYOND])
@@ -103,6 +104,7 @@ def test_a_bounded_generator_keeps_its_bounds(family: Family, seed: int) -> None
         ("negative", integers(0, "n - 1"), lambda x: -N <= x.min() < 0 < x.max() < N),
         ("wide", integers(0, 5), lambda x: x.min() < -(1 << 30) and x.max() > 1 << 30),
         ("upper", integers(0, 5), lambda x: x.min() > (1 << 30) - 2),
+        ("limits", integers(0, 5), lambda x: set(np.unique(x)) <= {-(1 << 31), (1 << 31) - 1}),
         ("clustered", offsets("7 * n"), lambda x: (np.diff(x) > 0).sum() == 1 and x[-1] == 7 * N),
         ("clustered", offsets("7 * n", empty=False), lambda x: np.diff(x).min() == 1 and x[-1] == 7 * N),
         ("ends", lengths("n"), lambda x: set(np.unique(x)) == {1, N}),

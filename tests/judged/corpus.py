@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import judged_found
 import judged_given
 import judged_lists
 import judged_matrices
@@ -16,7 +17,7 @@ from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.launch import LaunchRule
 
-MODULES = (judged_rows, judged_matrices, judged_lists, judged_streams, judged_given)
+MODULES = (judged_rows, judged_matrices, judged_lists, judged_streams, judged_found, judged_given)
 KERNELS = {name: value for module in MODULES for name, value in vars(module).items() if type(value) is Kernel}
 FAULTY = {one.name: one for module in MODULES for one in module.FAULTY}
 _PATHS = (*FOLDER.glob("*/*.cu"), *judged_given.FOLDER.glob("*/*.cu"))

@@ -286,8 +286,9 @@ FAULTY = (
         22,
         Kind.NON_FINITE,
         Rung.CONTRACT,
-        "infinity at the border stays what it is in the starting kernel",
+        "infinity at the border stays what it is; NaN for it is a loss only if required",
         (*WRONG, *LOST),
+        "contract",
     ),
     Faulty(
         "stencil",

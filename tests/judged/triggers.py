@@ -125,6 +125,28 @@ def _nan_in_the_middle(rng, sizes, drawn):
     return x
 
 
+def _around_200(rng, sizes, drawn):
+    return 200 + rng.standard_normal((sizes["rows"], sizes["cols"]))
+
+
+def _zeros_first(rng, sizes, drawn):
+    x = 1 + np.abs(rng.standard_normal((sizes["rows"], sizes["cols"])))
+    x[:, 0], x[:, 1] = 0.0, -0.0
+    return x
+
+
+def _one_far_above(rng, sizes, drawn):
+    x = np.full((sizes["rows"], sizes["cols"]), -9.5)
+    x[:, 3] = 0
+    return x
+
+
+def _begins_real(rng, sizes, drawn):
+    x = rng.standard_normal((sizes["batch"], 64, 2))
+    x[:, 0, 1] = 0
+    return x
+
+
 MATRIX = ("rows", "cols")
 
 TRIGGERS = {
@@ -223,4 +245,28 @@ TRIGGERS = {
     "dot/bug_hangs_when_empty": Trigger(case(n=0)),
     "ema/hack_applies_once": Trigger(case(n=1024), before=1),
     "ema/hack_zero_start": Trigger(case(n=1024), {"state": normal(1, "n")}),
+    # What the judge did not see once.
+    "layer_norm/bug_sum_of_squares": Trigger(case(rows=4, cols=128), {"x": _around_200}),
+    "layer_norm/bug_epsilon_dropped": Trigger(case(rows=4, cols=128), {"x": normal(1e-3, *MATRIX)}),
+    "idot/bug_short": Trigger(
+        case(m=1, n=1, k=8), {"a": whole(-128, -128, "m", "k"), "b": whole(-128, -128, "n", "k")}
+    ),
+    "idot/bug_float_sum": Trigger(
+        case(m=3, n=3, k=3000), {"a": whole(101, 127, "m", "k"), "b": whole(101, 127, "n", "k")}
+    ),
+    "argmin/bug_signed_key": Trigger(case(rows=5, cols=100), {"x": _zeros_first}),
+    "batch_norm/bug_epsilon_dropped": Trigger(
+        case(rows=5, cols=100),
+        {"var": uniform(1e-6, 1e-5, "cols"), "mean": uniform(0, 0, "cols"), "b": uniform(0, 0, "cols")},
+    ),
+    "bilinear/bug_last_pixel": Trigger(
+        case(h=9, w=7, n=300), {"u": uniform(1, 1, "n"), "v": uniform(1, 1, "n")}
+    ),
+    "logsumexp/bug_first_as_max": Trigger(case(rows=4, cols=128), {"x": normal(100, *MATRIX)}),
+    "logsumexp/hack_truncates": Trigger(case(rows=3, cols=300), {"x": _one_far_above}),
+    "fft64/hack_real_input": Trigger(case(batch=3), {"x": _begins_real}),
+    "kmeans/bug_last_tie": Trigger(case(n=100, k=8, d=16), {"c": uniform(1, 1, "k", "d")}),
+    "dropout/bug_multiplies": Trigger(case(n=1000), {"x": _nan_in_the_middle, "keep": whole(0, 0, "n")}),
+    "dropout/bug_low_bit": Trigger(case(n=1000), {"keep": whole(2, 5, "n")}),
+    "isum/bug_double_sum": Trigger(case(rows=4, n=100), {"x": whole(1 << 30, (1 << 31) - 1, "rows", "n")}),
 }
