@@ -28,15 +28,15 @@ def rows(*latencies: Latency) -> dict[str, list[str]]:
 
 def test_versions_stand_side_by_side() -> None:
     found = rows(modelled(6000.0, barriers=256), modelled(6000.0, barriers=0))
-    assert found["latency"] == ["6.00 us", "6.00 us"]
+    assert found["total"] == ["6.00 us", "6.00 us"]
     assert found["barriers"] == ["256", "0"]
-    assert found["fp32, ns"] == ["3000 (-1000)", "3000 (-1000)"]
+    assert found["term fp32, ns"] == ["3000 (-1000)", "3000 (-1000)"]
 
 
 def test_what_is_zero_everywhere_has_no_row() -> None:
     found = rows(modelled(6000.0, barriers=0, warp_instructions={"fp32": 7, "tensor": 0}))
     assert found["warp_instructions.fp32"][0] == "7"
-    assert {"barriers", "warp_instructions.tensor", "fp64, ns"} & set(found) == set()
+    assert {"barriers", "warp_instructions.tensor", "term fp64, ns"} & set(found) == set()
 
 
 def test_a_meaning_is_told_once() -> None:
@@ -56,3 +56,9 @@ def test_a_grid_with_few_blocks_is_what_limits_the_warps(blocks: int, held: str)
 def test_a_measured_latency_has_its_doubts_beside_it() -> None:
     measured = Latency(LatencyKind.MEASURED, 6000.0, notes=("the clock fell",))
     assert "the clock fell" in table({"": measured}, 132)
+
+
+def test_what_declared_work_needs_is_no_gain() -> None:
+    lines = table({"": modelled(6000.0)}, 132, {"fp32": 3000.0}).splitlines()
+    (row,) = [line for line in lines if line.startswith("term fp32")]
+    assert "3000 (-0)" in row

@@ -122,7 +122,7 @@ def test_a_call_is_echoed_without_its_source_and_what_is_empty() -> None:
     assert echoed == {
         "tool": "counters",
         "arguments": {
-            "source": "(99 lines, as you wrote them)",
+            "source": "(693 characters, as you wrote them)",
             "launch": "grid=(1) block=(32)",
             "tunables": [{"name": "B", "values": [1]}],
         },

@@ -189,3 +189,11 @@ def test_what_compiling_checking_and_counting_answered_is_remembered_in_a_line(r
 def test_tools_keep_nothing(run: Run) -> None:
     use(run, "run_one_case", {**WRONG, "case_id": "n100"})
     assert (len(run.attempts), run.pending) == (1, {})
+
+
+def test_a_long_note_leaves_room_for_the_figures(run: Run) -> None:
+    tools = toolbox(run)
+    form = {**RIGHT, "note": "several words " * 99, "case_ids": ["n1000"]}
+    tools.use(ToolCall("call", "counters", json.dumps(form)))
+    assert "x of attempt 0)" in tools.looked[0]
+    assert "words ..." in tools.looked[0]

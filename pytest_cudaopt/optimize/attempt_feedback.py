@@ -96,7 +96,8 @@ def _latencies(kernel: Kernel, attempt: Attempt, incumbent: Attempt) -> list[str
             line += f", floor {_us(floors[case_id].floor_ns)}"
         lines.append(line + _uncertainty(latency))
         if latency.terms_ns:
-            lines.append(f"    {terms_text(latency, floor.least_terms(kernel, outcome))}")
+            least = floor.least_terms(kernel, outcome.case, outcome.touched_bytes)
+            lines.append(f"    {terms_text(latency, least)}")
     chosen = setting(attempt.tunables)
     return [f"Latencies with {chosen}:" if chosen else "Latencies:", *lines] if lines else []
 

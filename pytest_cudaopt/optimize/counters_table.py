@@ -29,11 +29,16 @@ _MEANINGS = {
 _GAP = "  "
 
 
-def table(columns: Mapping[str, Latency], multiprocessors: int) -> str:
-    """Return a row for whatever is not zero everywhere, a column for each latency by its title."""
+def table(
+    columns: Mapping[str, Latency], multiprocessors: int, least_ns: Mapping[str, float] | None = None
+) -> str:
+    """Return a row for whatever is not zero everywhere, a column for each latency by its title.
+
+    `least_ns` are terms of the model that cannot be less, by name.
+    """
     shown = list(columns.values())
-    rows = [_Row("latency", [_latency(one) for one in shown])]
-    rows += _terms(shown)
+    rows = [_Row("total", [_latency(one) for one in shown])]
+    rows += _terms(shown, least_ns)
     rows += _occupancy(shown, multiprocessors)
     rows += _counters(shown)
     rows += [_Row("note", [note]) for one in shown for note in one.notes]
@@ -53,16 +58,16 @@ def _latency(latency: Latency) -> str:
     return format_latency(latency)
 
 
-def _terms(shown: Sequence[Latency]) -> list[_Row]:
-    by_name = [{term.name: term for term in model_terms.gains(one)} for one in shown]
+def _terms(shown: Sequence[Latency], least_ns: Mapping[str, float] | None) -> list[_Row]:
+    by_name = [{term.name: term for term in model_terms.gains(one, least_ns)} for one in shown]
     rows = []
     for name in dict.fromkeys(name for terms in by_name for name in terms):
         terms = [of.get(name) for of in by_name]
         if any(term is not None and term.ns for term in terms):
             cells = ["" if term is None else f"{term.ns:.0f} (-{term.gain_ns:.0f})" for term in terms]
-            rows.append(_Row(f"{name}, ns", cells))
+            rows.append(_Row(f"term {name}, ns", cells))
     if rows:
-        rows[0].meaning = "in brackets: what would be won without it"
+        rows[0].meaning = "in brackets: what would be won without it, or with what declared work needs"
     return rows
 
 

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_cudaopt.amounts import Amount
+    from pytest_cudaopt.cases import Case
     from pytest_cudaopt.declared import Kernel
-    from pytest_cudaopt.evaluation import CaseOutcome, Evaluation, Latency
+    from pytest_cudaopt.evaluation import Evaluation, Latency
     from pytest_cudaopt.peaks import Peaks
 
 # Of the modelled GPU, as `harness_cpp/src/model/device_table.cpp` has them: bytes per ns of DRAM, and
@@ -42,7 +43,7 @@ def floor_by_case(kernel: Kernel, evaluation: Evaluation, peaks: Peaks | None) -
         if latency is None:
             continue
         if latency.kind is LatencyKind.MODELLED:
-            bound = _modelled(latency, least_terms(kernel, outcome))
+            bound = _modelled(latency, least_terms(kernel, outcome.case, outcome.touched_bytes))
         else:
             bound = None if peaks is None else _measured(kernel.work_at(outcome.case), peaks)
         if bound is not None:
@@ -51,9 +52,9 @@ def floor_by_case(kernel: Kernel, evaluation: Evaluation, peaks: Peaks | None) -
     return found
 
 
-def least_terms(kernel: Kernel, outcome: CaseOutcome) -> dict[str, float]:
+def least_terms(kernel: Kernel, case: Case, touched_bytes: int | None = None) -> dict[str, float]:
     """Return what terms of the model cannot fall below, by their names: what declared work takes, in ns."""
-    work = kernel.work_at(outcome.case, outcome.touched_bytes)
+    work = kernel.work_at(case, touched_bytes)
     least = {}
     if work.bytes is not None:
         least["dram"] = work.bytes / MODELLED_DRAM_BYTES_PER_NS

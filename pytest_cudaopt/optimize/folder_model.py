@@ -136,7 +136,7 @@ def _echo(said: object) -> object:
         case dict():
             return {name: _echo(value) for name, value in said.items() if value not in (None, "", [])}
         case str() if len(said) > _LONGEST_ECHO:
-            return f"({len(said.splitlines())} lines, as you wrote them)"
+            return f"({len(said)} characters, as you wrote them)"
         case _:
             return said
 

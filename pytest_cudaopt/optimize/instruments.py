@@ -148,7 +148,9 @@ class _Instruments:
         theirs = self._best.evaluation.latencies.get(name)
         if theirs is not None:
             columns[f"the best, attempt {self._best.number}"] = theirs
-        return f"{name}\n{counters_table.table(columns, self.run.device.limits.multiprocessors)}"
+        least = floor.least_terms(self.run.kernel, self._case(name))
+        multiprocessors = self.run.device.limits.multiprocessors
+        return f"{name}\n{counters_table.table(columns, multiprocessors, least)}"
 
     def attempt(self, asked: _OneAttempt) -> str:
         if not 0 <= asked.number < len(self.attempts):

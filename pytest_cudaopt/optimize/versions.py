@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ from pytest_cudaopt.optimize.proposal_form import Filled, VersionForm
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.optimize.run import Run
+
+# What follows it in a line that is remembered are the figures.
+_LONGEST_NOTE = 60
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ def version_of(form: VersionForm, run: Run) -> Version:
     settings = (
         candidate.with_tunables({**candidate.chosen, **dict(one)}) for one in itertools.product(*values)
     )
-    note = " ".join(form.note.split())
+    note = textwrap.shorten(form.note, _LONGEST_NOTE, placeholder=" ...")
     return Version(f"{name} ({note})" if note else name, tuple(settings) or (candidate,))
 
 
