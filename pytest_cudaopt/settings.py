@@ -245,7 +245,7 @@ OPTIONS: tuple[Option, ...] = (
         "--optimize-stop-at-floor",
         option_text.percent,
         0.0,
-        "stop at so many percent of the speed that work= and measured peaks allow, 0 to go on (default 0)",
+        "stop at so many percent of the speed that work= and the peaks allow, 0 to go on (default 0)",
         metavar="PERCENT",
         write=option_text.percent_text,
     ),

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from made_up_models import ListModel, proposes, wants
-from made_up_runs import SOURCE, declare_twice, evaluation
+from made_up_runs import SOURCE, declare_twice
 from pydantic import BaseModel
 from scripted_server import proposal
 
-from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal, Verdict
+from pytest_cudaopt.optimize.attempt import Proposal
 from pytest_cudaopt.optimize.conversation import FailureKind, ModelFailure, Reply, Text, ToolResult, Usage
 from pytest_cudaopt.optimize.dialogue import MOST_TOOL_ROUNDS, Conversation
 from pytest_cudaopt.optimize.kept_model import KeptModel
@@ -33,11 +33,13 @@ class Nothing(BaseModel):
 
 def conversation(folder: Path, model: ListModel) -> Conversation:
     kernel = declare_twice(folder)
-    start = Attempt(0, Proposal(kernel.start(), ""), evaluation({"n100": 9.0}), Verdict(Decision.START, ""))
-    toolbox = Toolbox((Instrument("floor", "How fast.", Nothing, lambda _: "13 us"),), most_uses=99)
-    return Conversation.about(
-        kernel, KeptModel(model, RunFolder(folder / "run"), 1), toolbox, "brief", [start], start
+    floor = Instrument("floor", "How fast.", Nothing, lambda _: "13 us")
+    counters = Instrument(
+        "counters", "What it does.", Nothing, lambda _: "n100: 9 us\nfp32 7", is_remembered=True
     )
+    toolbox = Toolbox((floor, counters), most_uses=99)
+    kept = KeptModel(model, RunFolder(folder / "run"), 1)
+    return Conversation.about(kernel, kept, toolbox, "brief", "situation")
 
 
 def to_the_end(talk: Conversation) -> Proposal:
@@ -63,10 +65,16 @@ def test_what_a_tool_answers_is_in_the_next_request(tmp_path: Path) -> None:
     model = ListModel(wants("floor", {}), proposes(FORM))
     to_the_end(conversation(tmp_path, model))
     first, second = model.requests
-    assert first.items[0] == Text("brief")
+    assert first.items == (Text("brief"), Text("situation"))
     assert second.items[: len(first.items)] == first.items
     assert second.items[-1] == ToolResult("call", "13 us")
-    assert [tool.name for tool in second.tools] == ["floor"]
+    assert [tool.name for tool in second.tools] == ["floor", "counters"]
+
+
+@pytest.mark.parametrize("reply", [proposes(FORM), Reply("Sure!")])
+def test_what_is_worth_remembering_of_a_tool_stays_with_the_proposal(tmp_path: Path, reply: Reply) -> None:
+    model = ListModel(wants("counters", {}), wants("floor", {}), reply)
+    assert to_the_end(conversation(tmp_path, model)).looked == ("counters: n100: 9 us",)
 
 
 def test_after_enough_tools_there_are_none(tmp_path: Path) -> None:

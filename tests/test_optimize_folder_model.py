@@ -104,3 +104,41 @@ def test_a_request_tells_a_person_what_to_do() -> None:
     assert "`004-schema.json`" in written
     assert "to use a tool first" in written
     assert "to use a tool first" not in as_markdown(REQUEST, 4)
+
+
+def test_a_call_is_echoed_without_its_source_and_what_is_empty() -> None:
+    arguments = {
+        "source": "int i;\n" * 99,
+        "launch": "grid=(1) block=(32)",
+        "attempt": None,
+        "overrides": [],
+        "tunables": [{"name": "B", "values": [1]}],
+        "note": "",
+    }
+    said = Said({"tool": "counters", "arguments": arguments})
+    echoed = json.loads(
+        as_markdown(Request("", (said,), FORM), 1).partition("```json\n")[2].partition("\n```")[0]
+    )
+    assert echoed == {
+        "tool": "counters",
+        "arguments": {
+            "source": "(693 characters, as you wrote them)",
+            "launch": "grid=(1) block=(32)",
+            "tunables": [{"name": "B", "values": [1]}],
+        },
+    }
+
+
+def test_an_argument_of_several_tools_is_described_once() -> None:
+    source = {"source": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "the file"}}
+    cases = {"case_ids": {"type": "array", "items": {"type": "string"}, "description": "ids"}}
+    tools = (
+        Tool("compile_only", "Compile.", {"properties": source}),
+        Tool("counters", "Count.", {"properties": {**source, **cases}}),
+        Tool("floor", "How fast.", {"properties": {}}),
+    )
+    written = as_markdown(Request("", (), FORM, tools), 1)
+    assert "- `counters`: Count. Arguments: `source`, `case_ids`.\n" in written
+    assert "- `floor`: How fast. Arguments: none.\n" in written
+    assert written.count("- `source` (string or null): the file\n") == 1
+    assert "- `case_ids` (array of strings): ids\n" in written

@@ -64,3 +64,30 @@ def test_a_start_that_is_not_accepted_is_not_optimised() -> None:
     wrong = evaluation({}, status=Status.WRONG_RESULT, reason="y[3] is wrong")
     assert judge_start(wrong).decision is Decision.NOT_ACCEPTED
     assert judge_start(evaluation(START)).decision is Decision.START
+
+
+@pytest.mark.parametrize(
+    ("challenger", "reason"),
+    [
+        ({"a": 25.0, "b": 100.0}, "0.500x the latency of attempt 3, the best before it (b 1.000x, a 0.250x)"),
+        (
+            {"a": 400.0, "b": 100.0},
+            "2.000x the latency of attempt 3, the best before it (a 4.000x, b 1.000x)",
+        ),
+        (
+            {"a": 10.0, "b": 110.0},
+            "faster overall, but 1.100x the latency of attempt 3, the best before it at b (1.02x is allowed)",
+        ),
+    ],
+)
+def test_a_verdict_names_the_attempt_it_is_relative_to(challenger: dict[str, float], reason: str) -> None:
+    start = evaluation(START)
+    verdict = judge_challenger(evaluation(challenger), start, start, allow_slower=0.02, incumbent_number=3)
+    assert verdict.reason == reason
+
+
+def test_of_many_cases_the_slowest_and_the_fastest_are_named() -> None:
+    start = evaluation({f"n{number}": 100.0 for number in range(99)})
+    challenger = evaluation({f"n{number}": 1.0 + number for number in range(99)})
+    reason = judge_challenger(challenger, start, start, allow_slower=0.02).reason
+    assert reason.endswith("(n98 0.990x, n97 0.980x, n96 0.970x, n0 0.010x, 95 cases between)")

@@ -29,7 +29,7 @@ from pytest_cudaopt.evaluation import (
 )
 from pytest_cudaopt.finding import FindingKind, OtherParty, SourcePoint
 from pytest_cudaopt.optimize import describe, plain_reader, restored
-from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal, Verdict
+from pytest_cudaopt.optimize.attempt import Attempt, Decision, Proposal, Trial, Verdict
 from pytest_cudaopt.optimize.conversation import Usage
 from pytest_cudaopt.optimize.record import RunFolder, read_history
 from pytest_cudaopt.rounding_error import Distance, ErrorSplit, RoundingLoss
@@ -115,7 +115,14 @@ def attempts(folder: RunFolder, kernel: Any) -> list[Attempt]:
     rewritten = kernel.candidate(SOURCE.replace("2 *", "2.0f *"), Path("twice.cu"))
     proposals = [
         Proposal(start, "the kernel as it is"),
-        Proposal(rewritten.with_tunables({"BLOCK": 256}), "an idea", answer="{}", usage=Usage(5, 1, 2, 1)),
+        Proposal(
+            rewritten.with_tunables({"BLOCK": 256}),
+            "an idea",
+            answer="{}",
+            tried=(Trial((("BLOCK", 64),), None), Trial((("BLOCK", 256),), 7.5)),
+            looked=("counters: attempt 0: BLOCK=64 at n100 9.00 us",),
+            usage=Usage(5, 1, 2, 1),
+        ),
         Proposal(None, "no usable answer", failure="refused: no", usage=Usage(3)),
     ]
     good = dataclasses.replace(measured(), device="cuda:0")
@@ -131,6 +138,8 @@ def attempts(folder: RunFolder, kernel: Any) -> list[Attempt]:
         reason = "refused: no" if candidate is None else "because"
         attempt = Attempt(number, proposal, judged, Verdict(decision, reason), None if number == 2 else 1.5)
         folder.write_proposal(number, proposal, start)
+        if proposal.tried:
+            folder.write_tuning(number, proposal, proposal.tried, start)
         folder.write_attempt(attempt, best=min(number, 1), elapsed_s=1.25)
         found.append(attempt)
     return found

@@ -74,3 +74,16 @@ def test_tools_are_described_as_strict_servers_want_it() -> None:
 
 def test_plain_values_are_written_as_json() -> None:
     assert as_text({"a": 1}) == '{\n "a": 1\n}'
+
+
+def test_a_default_is_no_part_of_a_tools_description() -> None:
+    assert Numbers(a=1).b == 1
+    assert "default" not in Toolbox(INSTRUMENTS).tools[0].parameters["properties"]["b"]
+
+
+def test_the_first_line_of_what_is_worth_it_is_remembered() -> None:
+    remembered = Instrument("talk", "Say much.", Nothing, lambda _: "x" * 999 + "\ny", is_remembered=True)
+    toolbox = Toolbox((remembered, INSTRUMENTS[0]))
+    for name in ("talk", "add", "none"):
+        toolbox.use(ToolCall("call", name, '{"a": 1}' if name == "add" else "{}"))
+    assert toolbox.looked == (f"talk: {'x' * 240}",)

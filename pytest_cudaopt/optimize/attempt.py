@@ -39,10 +39,19 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """A setting of tunables and its geometric mean of latency; None if it could not be measured."""
+
+    tunables: tuple[tuple[str, int], ...]
+    geometric_mean_ns: float | None
+
+
+@dataclass(frozen=True)
 class Proposal:
     """A candidate worth judging, and why; or `failure`, one sentence, and no candidate.
 
-    `answer` is what a model wrote. With `tunes` the source's tunables are tried before it is judged.
+    `answer` is what a model wrote, `looked` a line for each tool it used before. With `tunes` the source's
+    tunables are tried before it is judged; `tried` are the settings that were.
     """
 
     candidate: Candidate | None
@@ -50,6 +59,8 @@ class Proposal:
     failure: str = ""
     answer: str = ""
     tunes: bool = False
+    tried: tuple[Trial, ...] = ()
+    looked: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
 
@@ -115,7 +126,8 @@ class Attempt:
     def brief(self) -> Attempt:
         """Return what a run has to remember of it; the rest is in its folder."""
         known = Known(self.digest, tuple(self.tunables.items())) if self.has_candidate else None
-        proposal = Proposal(None, self.proposal.why, self.proposal.failure, usage=self.proposal.usage)
+        own = self.proposal
+        proposal = Proposal(None, own.why, own.failure, looked=own.looked, usage=own.usage)
         return replace(self, proposal=proposal, evaluation=_brief_evaluation(self.evaluation), known=known)
 
 

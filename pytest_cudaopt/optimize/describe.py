@@ -160,6 +160,7 @@ def attempt(one: Attempt, best: int, elapsed_s: float = 0.0) -> Json:
         "warnings": list(comparing.warnings(evaluation)),
         "geometric_mean_ns": evaluation.geometric_mean_ns,
         "speedup": one.speedup,
+        "looked": list(one.proposal.looked),
         "tokens": plain(one.proposal.usage),
         "seconds": dict(evaluation.seconds),
         "elapsed_s": round(elapsed_s, 3),

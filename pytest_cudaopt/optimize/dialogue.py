@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +20,6 @@ from pytest_cudaopt.optimize.conversation import (
 
 if TYPE_CHECKING:
     from pytest_cudaopt.declared import Kernel
-    from pytest_cudaopt.optimize.attempt import Attempt
     from pytest_cudaopt.optimize.conversation import Reply
     from pytest_cudaopt.optimize.kept_model import KeptModel
     from pytest_cudaopt.optimize.toolbox import Toolbox
@@ -50,11 +48,10 @@ class Conversation:
         model: KeptModel,
         toolbox: Toolbox,
         brief: str,
-        attempts: Sequence[Attempt],
-        parent: Attempt,
+        situation: str,
     ) -> Conversation:
-        """Begin: `brief` is the same all through a run, the rest is what came of `attempts`."""
-        return cls(kernel, model, toolbox, [Text(brief), Text(prompts.situation(kernel, attempts, parent))])
+        """Begin: `brief` is the same all through a run, `situation` what came of its attempts."""
+        return cls(kernel, model, toolbox, [Text(brief), Text(situation)])
 
     def ask(self) -> None:
         """Ask once: afterwards there are calls of tools to answer, or a proposal, maybe one that failed."""
@@ -69,8 +66,9 @@ class Conversation:
             if failure.is_final:
                 raise
             self.usage += failure.usage
+            said = f"{failure.kind}: {failure}"
             self.proposal = Proposal(
-                None, "no usable answer", failure=f"{failure.kind}: {failure}", usage=self.usage
+                None, "no usable answer", failure=said, looked=self._looked, usage=self.usage
             )
 
     def use_tools(self) -> None:
@@ -79,6 +77,10 @@ class Conversation:
             self.items.append(ToolResult(call.call_id, self.toolbox.use(call)))
         self.calls = ()
         self.rounds += 1
+
+    @property
+    def _looked(self) -> tuple[str, ...]:
+        return self.toolbox.looked
 
     def _request(self) -> Request:
         tools = self.toolbox.tools if self.rounds < MOST_TOOL_ROUNDS else ()
@@ -97,5 +99,6 @@ class Conversation:
             why,
             answer=text,
             tunes=True,
+            looked=self._looked,
             usage=self.usage,
         )

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pytest_cudaopt.durable import write_atomically
 from pytest_cudaopt.optimize.conversation import (
     FailureKind,
     Item,
+    Json,
     ModelFailure,
     Reply,
     Request,
@@ -27,6 +28,7 @@ from pytest_cudaopt.optimize.conversation import (
 )
 
 _LOOK_EVERY_S = 0.2
+_LONGEST_ECHO = 200
 
 
 class FolderModel:
@@ -107,7 +109,7 @@ def as_markdown(request: Request, number: int) -> str:
     """Return a request as a text that tells somebody what to do."""
     parts = [request.instructions, *(_item(item) for item in request.items)]
     if request.tools:
-        parts.append("## Tools\n\n" + "\n".join(_tool(tool) for tool in request.tools))
+        parts.append(_tools(request.tools))
     answer = f"{number:03d}-answer.json"
     call = ' or, to use a tool first, `{"tool": NAME, "arguments": {...}}`' if request.tools else ""
     parts.append(
@@ -125,12 +127,42 @@ def _item(item: Item) -> str:
         case ToolResult(_, output):
             return f"## The tool answered\n\n```\n{output}\n```"
         case Said(said):
-            return f"## You asked for\n\n```json\n{json.dumps(said, indent=2)}\n```"
+            return f"## You asked for\n\n```json\n{json.dumps(_echo(said))}\n```"
 
 
-def _tool(tool: Tool) -> str:
-    arguments = json.dumps(tool.parameters.get("properties", {}))
-    return f"- `{tool.name}`: {tool.description} Arguments: `{arguments}`"
+def _echo(said: object) -> object:
+    """Return a call without what is empty, and of long texts, a source for one, only how long they are."""
+    match said:
+        case dict():
+            return {name: _echo(value) for name, value in said.items() if value not in (None, "", [])}
+        case str() if len(said) > _LONGEST_ECHO:
+            return f"({len(said)} characters, as you wrote them)"
+        case _:
+            return said
+
+
+def _tools(tools: Sequence[Tool]) -> str:
+    """Describe tools, and every argument once however many of them take it."""
+    lines = []
+    arguments: dict[str, Json] = {}
+    for tool in tools:
+        own: Json = tool.parameters.get("properties", {})
+        arguments |= own
+        takes = ", ".join(f"`{name}`" for name in own) or "none"
+        lines.append(f"- `{tool.name}`: {tool.description} Arguments: {takes}.")
+    if arguments:
+        lines.append("\nArguments:\n")
+        lines += [
+            f"- `{name}` ({_type(one)}): {one.get('description', '')}" for name, one in arguments.items()
+        ]
+        lines.append("\nWhat is null or empty may be left out.")
+    return "## Tools\n\n" + "\n".join(lines)
+
+
+def _type(argument: Json) -> str:
+    if "anyOf" in argument:
+        return " or ".join(_type(one) for one in argument["anyOf"])
+    return f"array of {_type(argument['items'])}s" if "items" in argument else argument.get("type", "object")
 
 
 def _number(path: Path) -> int:

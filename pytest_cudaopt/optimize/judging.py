@@ -155,5 +155,5 @@ def _tune(run: Run, number: int, plan: Plan) -> None:
         seed=run.options.seed,
     )
     if trials:
-        pending.proposal = replace(pending.proposal, candidate=best)
+        pending.proposal = replace(pending.proposal, candidate=best, tried=trials)
         run.folder.write_tuning(number, pending.proposal, trials, run.start)

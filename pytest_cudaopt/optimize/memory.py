@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _SHOWN_ATTEMPTS = 12
 _SENTENCE = 160
+_SHOWN_LOOKS = 10
+_LOOK = 240
 
 
 def summary(attempts: Sequence[Attempt]) -> str:
@@ -34,10 +36,18 @@ def summary(attempts: Sequence[Attempt]) -> str:
     return "\n".join(lines)
 
 
+def looked(attempts: Sequence[Attempt]) -> str:
+    """Return a line for each of the last uses of tools, the latest last; empty if there was none."""
+    lines = [f"before {one.number}: {line}" for one in attempts for line in one.proposal.looked]
+    return "\n".join(_short(line, _LOOK) for line in lines[-_SHOWN_LOOKS:])
+
+
 def _line(attempt: Attempt) -> str:
     speed = "" if attempt.speedup is None else f" {attempt.speedup:.2f}x the start's speed;"
+    tunables = " ".join(f"{name}={value}" for name, value in attempt.tunables.items())
+    chosen = f" with {tunables};" if tunables else ""
     decision, why = attempt.verdict.decision.value, _short(attempt.proposal.why)
-    return f"{attempt.number}. {decision};{speed} {why} -> {_short(attempt.verdict.reason)}"
+    return f"{attempt.number}. {decision};{speed}{chosen} {why} -> {_short(attempt.verdict.reason)}"
 
 
 def _counts(attempts: Sequence[Attempt]) -> str:
@@ -45,6 +55,6 @@ def _counts(attempts: Sequence[Attempt]) -> str:
     return ", ".join(f"{numbers[one]} {one.value}" for one in Decision if numbers[one])
 
 
-def _short(sentence: str) -> str:
+def _short(sentence: str, most: int = _SENTENCE) -> str:
     one_line = " ".join(sentence.split())
-    return one_line if len(one_line) <= _SENTENCE else f"{one_line[: _SENTENCE - 3]}..."
+    return one_line if len(one_line) <= most else f"{one_line[: most - 3]}..."

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.optimize import kept_model, prompts
-from pytest_cudaopt.optimize.dialogue import Conversation
+from pytest_cudaopt.optimize.dialogue import MOST_TOOL_ROUNDS, Conversation
 from pytest_cudaopt.optimize.instruments import toolbox
 from pytest_cudaopt.optimize.kept_model import KeptModel
 from pytest_cudaopt.optimize.replay_model import ReplayModel
-from pytest_cudaopt.optimize.toolbox import Toolbox
+from pytest_cudaopt.optimize.toolbox import MOST_USES, Toolbox
 
 if TYPE_CHECKING:
     from pytest_cudaopt.optimize.attempt import Attempt, Dialogue
@@ -36,14 +36,16 @@ class ModelProposer:
         if not self._brief:
             if isinstance(self.model, ReplayModel):
                 self.model.skip(kept_model.answers_of(self.model.name, run.folder))
-            self._brief = prompts.brief(run.kernel, run.start.standalone_source(), run.device.limits)
+            source, limits = run.start.standalone_source(), run.device.limits
+            self._brief = prompts.brief(run.kernel, source, limits, _allowance(run))
         tools = toolbox(run)
         kept = KeptModel(self.model, run.folder, number)
         if isinstance(self.model, ReplayModel):
             tools = Toolbox(())
             if not self._takes_one(self.model, run, kept):
                 return None
-        return Conversation.about(run.kernel, kept, tools, self._brief, run.attempts, parent)
+        situation = prompts.situation(run.kernel, run.attempts, parent, _allowance(run))
+        return Conversation.about(run.kernel, kept, tools, self._brief, situation)
 
     def _takes_one(self, model: ReplayModel, run: Run, kept: KeptModel) -> bool:
         """Return whether the recording, or what a killed run kept, has a proposal for one more branch."""
@@ -55,3 +57,8 @@ class ModelProposer:
             return False
         self._taken += 1
         return True
+
+
+def _allowance(run: Run) -> prompts.Allowance:
+    options = run.options
+    return prompts.Allowance(options.limits.iterations, options.allow_slower, MOST_USES, MOST_TOOL_ROUNDS)

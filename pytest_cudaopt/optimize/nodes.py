@@ -173,7 +173,9 @@ def _decide(run: Run, number: int, best: int) -> int:
     else:
         incumbent = run.attempts[best].evaluation
         allowed = run.options.allow_slower
-        verdict = ranking.judge_challenger(evaluation, incumbent, start, allow_slower=allowed)
+        verdict = ranking.judge_challenger(
+            evaluation, incumbent, start, allow_slower=allowed, incumbent_number=best
+        )
     means = comparing.mean_ns(start, evaluation)
     speedup = None if means is None else means[0] / means[1]
     attempt = Attempt(number, pending.proposal, evaluation, verdict, speedup)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_cudaopt.optimize import attempt_feedback, describe, memory
+from pytest_cudaopt.optimize import attempt_feedback, describe, memory, model_terms
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.tolerance import Tolerance
 
@@ -23,25 +24,55 @@ You propose one version at a time. Each is compiled with NVRTC, checked against 
 held-out and randomly drawn sizes and values, watched for races, reads of uninitialised memory, out-of-bounds
 accesses and barrier divergence, and only then timed. What you propose must be right for every size, not only
 for the cases you see: sizes that are no multiple of anything, sizes of 0 and 1, non-finite values. Speed is
-the geometric mean over the measured cases; no measured case may get slower by more than the allowed share.
+the geometric mean over the measured cases.
 
 Rules for a proposal:
-- `source` is the whole file. Keep the kernel's name, its parameters, their types and their order.
-- No host code. Only headers that NVRTC has: cuda_fp16.h, cuda_bf16.h, mma.h, cooperative_groups.h, cub/...,
-  cuda/std/...
-- The launch rule is an expression over the sizes and the tunables, so that it holds for sizes nobody listed:
-  + - * / // % (integers), comparisons, and, or, not, cdiv(a, b), align_up(a, b), min, max, next_pow2(a),
-  where(condition, a, b). A grid of 0 blocks launches nothing.
-- Tunables are compile-time integers; settings that satisfy `tune_where` are tried before the best is judged.
-- One launch, no memory that outlives it, no writes to inputs. Outputs hold garbage before the launch, unless
-  the parameter is an InOut.
-- Do not lower the precision of the computation. Do not use what a timed launch cannot need: caching results,
-  recognising sizes or values.
+- `source` is the whole file. Keep the kernel's name, its parameters, their types and their order;
+  `__restrict__` is fine, and so is inline PTX.
+- No host code. Only headers that NVRTC has: cuda_fp16.h, cuda_bf16.h, mma.h, cooperative_groups.h,
+  cub/..., cuda/std/...
+- The launch rule is made of expressions over the sizes and the tunables, so that it holds for sizes
+  nobody listed: + - * / // % (integers), comparisons, and, or, not, cdiv(a, b), align_up(a, b), min, max,
+  next_pow2(a), where(condition, a, b). Such as: grid=(cdiv(n, BN), cdiv(m, BM)) block=(32, 8), or
+  block=(min(1024, align_up(n, 32))). `shared` is dynamic shared memory in bytes, up to the device's limit
+  (more than 48 KB needs nothing else). A grid dimension of 0 launches nothing, which is right only where
+  every output is empty.
+- Tunables are compile-time integers that reach the source as macros. Before a version with several
+  settings is judged, at most 8 of those that satisfy `tune_where` are timed, and the fastest is judged:
+  the first values, then settings as far as can be from those before. Keep the space small, the most
+  promising values first.
+- Arrays begin at multiples of 256 bytes in the declared cases, but a version that needs more than an
+  element's alignment, for float4 say, has to test the pointer and have another way: callers may pass
+  slices.
+- One launch, no memory that outlives it, no writes to inputs. Outputs hold garbage before the launch,
+  unless the parameter is an InOut.
+- Precision: the declared tolerance decides, and on drawn inputs 4 times the error of the kernel to start
+  from where that is more. A division turned into a product with the reciprocal, exp2f for expf, another
+  order of a sum are fine within it. Arithmetic in f16, bf16 or tf32 on f32 data is not.
+- A faster way for some sizes (`cols % 4 == 0`, a row that fits in registers) is fine beside a general one
+  that is right for all. Listing the sizes of the cases is not, nor is what a timed launch cannot need:
+  caching results, recognising values.
 
 If an attempt failed, find out why before you try something else. Prefer one change that you can explain."""
 
+_ON_SIM = """\
+`sim` executes the PTX of every thread: shuffles, votes and reductions of a warp, mma, ldmatrix, cp.async,
+atomics, inline PTX; but no wgmma, tensor maps, textures, malloc, or clusters of more than one block.
+Latencies are those of a model.
+"""
 
-def brief(kernel: Kernel, start: str, limits: Limits) -> str:
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a model may use in one run; `allow_slower` is how much slower a case may get, 0.02 for 2 %."""
+
+    iterations: int
+    allow_slower: float
+    tool_calls: int
+    tool_rounds: int
+
+
+def brief(kernel: Kernel, start: str, limits: Limits, allowance: Allowance) -> str:
     """Return what stays the same in a run: kernel, parameters, reference, cases, device."""
     parts = [
         f"# The kernel `{kernel.entry}`",
@@ -58,10 +89,14 @@ def brief(kernel: Kernel, start: str, limits: Limits) -> str:
         _fenced(describe.reference_source(kernel), "python"),
         "## Cases",
         "\n".join(_case(kernel, number) for number in range(len(kernel.cases))),
+        "## What counts",
+        _counts(allowance),
         "## Device",
         f"{limits.name}, {limits.architecture}: {limits.multiprocessors} multiprocessors, "
         f"{limits.max_threads_per_block} threads and {limits.max_shared_bytes} bytes of shared memory "
         "per block",
+        # A device without facts of a GPU is modelled.
+        "" if limits.gpu is not None else _ON_SIM + model_terms.HOW_THEY_ADD_UP,
         "## The kernel to start from",
         _fenced(start, "cuda"),
     ]
@@ -80,10 +115,22 @@ def _obligations(kernel: Kernel) -> str:
     )
 
 
-def situation(kernel: Kernel, attempts: Sequence[Attempt], best: Attempt) -> str:
+def _counts(allowance: Allowance) -> str:
+    return (
+        "- A new best has a lower geometric mean than the best so far, by however little, and in no measured "
+        f"case more than {1 + allowance.allow_slower:g} times the latency of the best so far or of the "
+        "start.\n"
+        f"- Tools may be called {allowance.tool_calls} times before each proposal, in at most "
+        f"{allowance.tool_rounds} replies."
+    )
+
+
+def situation(kernel: Kernel, attempts: Sequence[Attempt], best: Attempt, allowance: Allowance) -> str:
     """Return what changes: what was tried, the best so far, how the last attempt ended."""
     last = attempts[-1]
     parts = ["## Tried so far", memory.summary(attempts)]
+    looked = memory.looked(attempts)
+    parts += ["## What tools answered before", looked] if looked else []
     parts += [f"## The best so far: attempt {best.number}", attempt_feedback.text(kernel, best, best)]
     if best.number > 0:
         parts.append(_fenced(best.candidate.standalone_source(), "cuda"))
@@ -91,7 +138,8 @@ def situation(kernel: Kernel, attempts: Sequence[Attempt], best: Attempt) -> str
         parts += ["## The last attempt", attempt_feedback.text(kernel, last, best)]
         if last.proposal.candidate is not None:
             parts.append(_fenced(last.candidate.standalone_source(), "cuda"))
-    parts.append(_wish(last))
+    left = max(1, allowance.iterations - len(attempts) + 1)
+    parts.append(f"{_wish(last)} {left} of {allowance.iterations} attempts are left, this one included.")
     return "\n\n".join(parts)
 
 

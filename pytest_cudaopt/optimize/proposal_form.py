@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.optimize.conversation import FailureKind, Form, ModelFailure
@@ -47,6 +47,45 @@ class ProposalForm(BaseModel):
     tune_where: list[str] = Field(description="conditions over tunables, such as: BM * BN <= 4096")
 
 
+class VersionForm(BaseModel):
+    """A version to look at: an earlier attempt, or a source as in a proposal."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    attempt: int | None = Field(
+        default=None,
+        description="an earlier attempt's number, 0 for the start; null for a new source",
+    )
+    source: str | None = Field(
+        default=None, description="the whole .cu file of a new version; null with `attempt`"
+    )
+    launch: str | None = Field(
+        default=None, description="its launch rule, as in a proposal; null with `attempt`"
+    )
+    overrides: list[str] = Field(default=[], description="as in a proposal; empty with `attempt`")
+    tunables: list[TunableForm] = Field(
+        default=[],
+        description="of a new source all of them, of an attempt those to change, such as "
+        '[{"name": "BLOCK", "values": [128]}]',
+    )
+    note: str = Field(
+        default="", description="a few words on what it tries, told again at later attempts; may be empty"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_proposal(cls, given: Any) -> Any:
+        """Take a whole proposal, too: the hypothesis is a note, the rest says nothing of one version."""
+        if not isinstance(given, dict):
+            return given
+        note = given.get("note") or given.get("hypothesis") or ""
+        kept = {name: value for name, value in given.items() if name not in _OF_PROPOSALS}
+        return {**kept, "note": note}
+
+
+_OF_PROPOSALS = ("hypothesis", "expected_effect", "tune_where")
+
+
 @dataclass(frozen=True)
 class Filled:
     """A form's sentences, and the source with its directives as it would stand in a file."""
@@ -80,6 +119,24 @@ def fill(text: str) -> Filled:
 def filled_from(filled: ProposalForm) -> Filled:
     """Return the form with its directives written into the source."""
     return Filled(filled.hypothesis.strip(), filled.expected_effect.strip(), _with_directives(filled))
+
+
+def version_source(version: VersionForm) -> str:
+    """Return a new version's source with its directives; raise ModelFailure if it has none."""
+    if version.attempt is not None or version.source is None or version.launch is None:
+        raise ModelFailure(
+            FailureKind.MALFORMED, "give either `attempt` alone, or both `source` and `launch` without it"
+        )
+    form = ProposalForm(
+        hypothesis="",
+        expected_effect="",
+        source=version.source,
+        launch=version.launch,
+        overrides=version.overrides,
+        tunables=version.tunables,
+        tune_where=[],
+    )
+    return filled_from(form).source
 
 
 def candidate_of(filled: Filled, kernel: Kernel, file: Path) -> Candidate:

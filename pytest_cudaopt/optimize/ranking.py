@@ -6,6 +6,8 @@ from pytest_cudaopt.evaluation import Evaluation
 from pytest_cudaopt.optimize import comparing, held_out
 from pytest_cudaopt.optimize.attempt import Decision, Verdict
 
+_SHOWN_CASES = 4
+
 
 def judge_start(start: Evaluation) -> Verdict:
     """Decide whether the starting kernel is one to optimise: one that passes its own checks."""
@@ -15,9 +17,14 @@ def judge_start(start: Evaluation) -> Verdict:
 
 
 def judge_challenger(
-    challenger: Evaluation, incumbent: Evaluation, start: Evaluation, *, allow_slower: float
+    challenger: Evaluation,
+    incumbent: Evaluation,
+    start: Evaluation,
+    *,
+    allow_slower: float,
+    incumbent_number: int = 0,
 ) -> Verdict:
-    """Decide whether `challenger` replaces `incumbent`.
+    """Decide whether `challenger` replaces `incumbent`, which is attempt `incumbent_number`.
 
     It must be accepted, have the lower geometric mean, and be slower by more than `allow_slower`
     (0.02 is 2 %) in no measured case: neither than the incumbent, nor than the start, since small losses
@@ -32,9 +39,12 @@ def judge_challenger(
     if unmeasured or means is None:
         return Verdict(Decision.NOT_FASTER, f"no latency for {', '.join(unmeasured) or 'any case'}")
     mean_ns, incumbent_ns = means
+    # A reader of the verdict may see it beside the new best, so that "the best one" would be the wrong one.
+    named = f"attempt {incumbent_number}, the best before it"
+    reason = f"{mean_ns / incumbent_ns:.3f}x the latency of {named}{_by_case(challenger, incumbent)}"
     if mean_ns >= incumbent_ns:
-        return Verdict(Decision.NOT_FASTER, f"{mean_ns / incumbent_ns:.3f}x the best one's latency")
-    for name, other in (("the best one", incumbent), ("the start", start)):
+        return Verdict(Decision.NOT_FASTER, reason)
+    for name, other in ((named, incumbent), ("the start", start)):
         if slower := _slowest_case(challenger, other):
             case_id, ratio = slower
             if ratio > 1 + allow_slower:
@@ -43,7 +53,19 @@ def judge_challenger(
                     f"faster overall, but {ratio:.3f}x the latency of {name} at {case_id} "
                     f"({1 + allow_slower:g}x is allowed)",
                 )
-    return Verdict(Decision.NEW_BEST, f"{mean_ns / incumbent_ns:.3f}x the best one's latency")
+    return Verdict(Decision.NEW_BEST, reason)
+
+
+def _by_case(challenger: Evaluation, other: Evaluation) -> str:
+    """Return the ratios of the cases in brackets, the slowest first; none where there is a single case."""
+    pairs = comparing.case_ns(challenger, other)
+    if len(pairs) < 2:
+        return ""
+    ratios = sorted(((own_ns / other_ns, case_id) for case_id, (own_ns, other_ns) in pairs.items()))[::-1]
+    # The ends say most: which case lost, which one won.
+    shown = ratios if len(ratios) <= _SHOWN_CASES else [*ratios[: _SHOWN_CASES - 1], ratios[-1]]
+    more = f", {len(ratios) - len(shown)} cases between" if len(shown) < len(ratios) else ""
+    return f" ({', '.join(f'{case_id} {ratio:.3f}x' for ratio, case_id in shown)}{more})"
 
 
 def _slowest_case(challenger: Evaluation, other: Evaluation) -> tuple[str, float] | None:

@@ -23,8 +23,7 @@ from pytest_cudaopt.reference_source import ReferenceSource
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
-    from pytest_cudaopt.optimize.attempt import Attempt, Proposal
-    from pytest_cudaopt.optimize.tuning import Trial
+    from pytest_cudaopt.optimize.attempt import Attempt, Proposal, Trial
 
 _RUN = re.compile(r"^run-(\d+)$")
 HISTORY = "history.jsonl"
@@ -32,6 +31,7 @@ BEST = "best.cu"
 CONTINUED = "continued.jsonl"
 INITIAL = "initial.cu"
 CANDIDATE = "candidate.cu"
+TUNING = "tuning.json"
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class RunFolder:
         self, number: int, proposal: Proposal, trials: Sequence[Trial], start: Candidate
     ) -> None:
         """Write what was tried of an attempt's tunables; the candidate has become the fastest setting."""
-        self.write_json(f"{self.attempt_folder(number).name}/tuning.json", trials, synced=False)
+        self.write_json(f"{self.attempt_folder(number).name}/{TUNING}", trials, synced=False)
         self._write_candidate(number, proposal, start)
 
     def _write_candidate(self, number: int, proposal: Proposal, start: Candidate) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,9 @@ from pytest_cudaopt.evaluation import (
     Status,
 )
 from pytest_cudaopt.optimize import plain_reader
-from pytest_cudaopt.optimize.attempt import Attempt, Decision, Known, Proposal, Verdict
+from pytest_cudaopt.optimize.attempt import Attempt, Decision, Known, Proposal, Trial, Verdict
 from pytest_cudaopt.optimize.conversation import Usage
-from pytest_cudaopt.optimize.record import INITIAL, RunFolder
+from pytest_cudaopt.optimize.record import INITIAL, TUNING, RunFolder
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
@@ -66,8 +66,20 @@ def whole(brief: Attempt, folder: RunFolder, kernel: Kernel, start: Candidate) -
     evaluation = plain_reader.read(Evaluation, _json(path), str(path))
     if not brief.has_candidate:
         return replace(brief, evaluation=evaluation)
-    proposal = replace(brief.proposal, candidate=_candidate(brief, folder, kernel, start))
+    tried = _trials(folder.attempt_folder(brief.number) / TUNING)
+    proposal = replace(brief.proposal, candidate=_candidate(brief, folder, kernel, start), tried=tried)
     return replace(brief, proposal=proposal, evaluation=evaluation, known=None)
+
+
+def _trials(path: Path) -> tuple[Trial, ...]:
+    if not path.is_file():
+        return ()
+    return plain_reader.read(_Trials, {"trials": _value(path)}, str(path)).trials
+
+
+@dataclass(frozen=True)
+class _Trials:
+    trials: tuple[Trial, ...]
 
 
 def _candidate(brief: Attempt, folder: RunFolder, kernel: Kernel, start: Candidate) -> Candidate:
@@ -90,9 +102,12 @@ def _brief(line: Mapping[str, Any], kernel: str, device: str, cases: Mapping[str
     digest = line["candidate"]
     failure = "" if digest is not None else str(line["reason"])
     tunables = tuple((str(name), int(value)) for name, value in line["tunables"].items())
+    usage = plain_reader.read(Usage, line["tokens"], "tokens")
+    # Histories of earlier versions say nothing of tools.
+    looked = tuple(str(one) for one in line.get("looked", ()))
     return Attempt(
         int(line["attempt"]),
-        Proposal(None, str(line["why"]), failure, usage=plain_reader.read(Usage, line["tokens"], "tokens")),
+        Proposal(None, str(line["why"]), failure, looked=looked, usage=usage),
         Evaluation(kernel, digest or "", device, Status(line["status"]), outcomes=_timed(line, cases)),
         Verdict(decision, str(line["reason"])),
         None if line["speedup"] is None else float(line["speedup"]),
@@ -120,11 +135,15 @@ def _latency(line: Mapping[str, Any], case_id: str) -> Latency:
     )
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _value(path: Path) -> Any:
     try:
-        value = json.loads(_text(path))
+        return json.loads(_text(path))
     except ValueError as error:
         raise EnvironmentFault(str(path), expected="JSON", got=str(error), next_step=_AFRESH) from error
+
+
+def _json(path: Path) -> dict[str, Any]:
+    value = _value(path)
     if not isinstance(value, dict):
         raise EnvironmentFault(
             str(path), expected="a JSON object", got=type(value).__name__, next_step=_AFRESH

@@ -19,17 +19,22 @@ if TYPE_CHECKING:
     from pytest_cudaopt.optimize.conversation import ToolCall
 
 _MOST_CHARACTERS = 8000
-_MOST_USES = 8
+_MOST_REMEMBERED = 240
+MOST_USES = 8
 
 
 @dataclass(frozen=True)
 class Instrument:
-    """One tool: `arguments` describes what `answer` takes."""
+    """One tool: `arguments` describes what `answer` takes.
+
+    Of an answer that `is_remembered` the first line says enough to be told at later attempts.
+    """
 
     name: str
     description: str
     arguments: type[BaseModel]
     answer: Callable[[Any], str]
+    is_remembered: bool = False
 
     @property
     def tool(self) -> Tool:
@@ -39,9 +44,15 @@ class Instrument:
 class Toolbox:
     """The tools of one attempt; after `most_uses` calls all further ones are declined."""
 
-    def __init__(self, instruments: tuple[Instrument, ...], *, most_uses: int = _MOST_USES) -> None:
+    def __init__(self, instruments: tuple[Instrument, ...], *, most_uses: int = MOST_USES) -> None:
         self._instruments = {one.name: one for one in instruments}
         self._left = most_uses
+        self._looked: list[str] = []
+
+    @property
+    def looked(self) -> tuple[str, ...]:
+        """A line for each answer that is worth remembering."""
+        return tuple(self._looked)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -66,6 +77,8 @@ class Toolbox:
         except ModelFailure as failure:
             # A source that cannot be read as a candidate.
             answer = str(failure)
+        if instrument.is_remembered:
+            self._looked.append(f"{call.name}: {answer.partition(chr(10))[0][:_MOST_REMEMBERED]}")
         return answer if len(answer) <= _MOST_CHARACTERS else f"{answer[:_MOST_CHARACTERS]}\n(cut)"
 
 
@@ -76,11 +89,15 @@ def as_text(value: object) -> str:
 
 @cache
 def _strict(arguments: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema as strict servers want it: no additional members, all required."""
+    """Return the schema as strict servers want it: no additional members, all required, no defaults."""
     schema = arguments.model_json_schema()
+    properties = {
+        name: {key: value for key, value in described.items() if key != "default"}
+        for name, described in schema.get("properties", {}).items()
+    }
     return {
         **schema,
         "additionalProperties": False,
-        "required": list(schema.get("properties", {})),
-        "properties": schema.get("properties", {}),
+        "required": list(properties),
+        "properties": properties,
     }

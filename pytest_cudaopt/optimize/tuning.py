@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import directives
 from pytest_cudaopt.evaluation import Stage
+from pytest_cudaopt.optimize.attempt import Trial
 from pytest_cudaopt.optimize.tuner import Setting, Space
 
 if TYPE_CHECKING:
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
 
 MOST_SETTINGS = 8
 _SAMPLES = 20
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A setting and its geometric mean of latency; None if it could not be measured."""
-
-    tunables: tuple[tuple[str, int], ...]
-    geometric_mean_ns: float | None
 
 
 def best_setting(
