@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.differential import Challenger
+from pytest_cudaopt.errors import DeclarationError, ExpressionError, ReferenceRaised
 from pytest_cudaopt.evaluation import (
     Budget,
     CaseOutcome,
@@ -33,10 +34,11 @@ from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, measure
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.prepared_case import PreparedCase
+from pytest_cudaopt.properties import Property
 from pytest_cudaopt.reasons import blame, praise
 from pytest_cudaopt.run import configure
 from pytest_cudaopt.sanitize import sanitize
-from pytest_cudaopt.sanitize_cases import small_cases
+from pytest_cudaopt.sanitize_cases import drawn_cases, small_cases
 from pytest_cudaopt.sanitized import Sanitized
 from pytest_cudaopt.scan import scan
 from pytest_cudaopt.tripwire import Scanned, Tripwire
@@ -62,6 +64,8 @@ _TRIAL_TIMEOUT_S = 10.0
 # What a block may execute on `sim`, and how many times what one did at the declared cases.
 _LEAST_TRIAL_INSTRUCTIONS = 5_000_000
 _TRIAL_FACTOR = 50
+# Sizes nobody listed that are sanitized too.
+_SANITIZED_DRAWS = 3
 _NOT_COMPILED = frozenset({FindingKind.COMPILE_ERROR, FindingKind.UNKNOWN_ENTRY})
 
 
@@ -119,6 +123,8 @@ class _Judge:
                         self._climb(stage, compiled)
                     else:
                         self._judge_all(stage, compiled)
+                    if stage is Stage.SANITIZE and self._failure() is None:
+                        self._sanitize_drawn(compiled)
         return self._evaluation(compiled)
 
     def _is_next(self, stage: Stage) -> bool:
@@ -225,6 +231,30 @@ class _Judge:
         was_seen = found.findings[0].kind in SEEN_BY_CHECKS
         status = CaseStatus.FINDING if was_seen else CaseStatus.FAULT
         return replace(checked, status=status, findings=found.findings, sanitized=found)
+
+    def _sanitize_drawn(self, compiled: Compiled) -> None:
+        """Sanitize cases that nobody listed; what the starting kernel does there too binds nobody."""
+        witness, plan = self.plan.witness, self.plan
+        if witness is None or not plan.fuzz_examples:
+            return
+        silent = 0
+        start = _Judge(self.kernel, witness, plan, self.device)
+        for case in drawn_cases(self.kernel, self.candidate, _SANITIZED_DRAWS, plan.fuzz_seed):
+            with suppress(ReferenceRaised, DeclarationError, ExpressionError):
+                outcome = self._sanitize(case, compiled)
+                silent += outcome.status is CaseStatus.PASSED
+                if outcome.status in (CaseStatus.PASSED, CaseStatus.UNSUPPORTED):
+                    continue
+                of_start = start.judge_sanitized(case)
+                if of_start is not None and of_start.status is CaseStatus.PASSED:
+                    self.outcomes[case] = replace(outcome, lost=Property.FUZZED_SIZES)
+                    break
+        self.tried += (Tried(Stage.SANITIZE, Property.FUZZED_SIZES, judged=silent),)
+
+    def judge_sanitized(self, case: Case) -> CaseOutcome | None:
+        """Sanitize one case; None for a candidate that does not compile."""
+        compiled = compile_candidate(self.kernel, self.candidate, self.device, self.plan.budget, (case,))
+        return None if isinstance(compiled, CompileFailure) else self._sanitize(case, compiled)
 
     def _for_sim(self, compiled: Compiled) -> Compiled | CompileFailure:
         """Return the candidate as `sim` needs it: with line tables, which a GPU's module lacks."""
