@@ -13,7 +13,7 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Stage
 from pytest_cudaopt.pipeline import evaluate
 
-SEED = 1
+SEED, EXAMPLES = 1, 50
 # Refused only where the declaration asks for the property, or by hardware.
 ON_DEMAND = [one for one in FAULTY.values() if one.needs]
 # No launch that this machine can hold shows them wrong.
@@ -25,14 +25,14 @@ BY_DEFAULT = [one for one in FAULTY.values() if not one.needs and one.name not i
 
 @pytest.mark.parametrize("faulty", BY_DEFAULT, ids=lambda one: one.name)
 def test_a_faulty_kernel_is_refused(faulty: Faulty, sim: Device) -> None:
-    climbed = climb(faulty.name, sim, SEED)
+    climbed = climb(faulty.name, sim, SEED, EXAMPLES)
     assert climbed.rung is not None
     assert not climbed.evaluation.accepted
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_kernel_that_differs_from_the_start_is_accepted(name: str, sim: Device) -> None:
-    climbed = climb(name, sim, SEED)
+    climbed = climb(name, sim, SEED, EXAMPLES)
     assert climbed.evaluation.accepted, climbed.evaluation.reason
 
 
@@ -53,9 +53,9 @@ def test_what_is_missed_is_known() -> None:
 def test_what_binds_on_demand_is_refused_if_it_is_required(name: str, required: str, sim: Device) -> None:
     kernel, candidate = candidate_of(name)
     asking = replace(kernel, obligations=replace(kernel.obligations, required=frozenset({required})))
-    evaluation = evaluate(asking, candidate, plan_of(asking, SEED), sim)
+    evaluation = evaluate(asking, candidate, plan_of(asking, SEED, EXAMPLES), sim)
     assert str(next(one.lost for one in evaluation.outcomes if one.lost)) == required
-    assert evaluate(asking, asking.start(), plan_of(asking, SEED), sim).accepted
+    assert evaluate(asking, asking.start(), plan_of(asking, SEED, EXAMPLES), sim).accepted
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_binds_on_demand_is_refused_if_it_is_required(name: str, required: 
 )
 def test_without_its_stages_a_faulty_kernel_slips_through(stages: set[Stage], name: str, sim: Device) -> None:
     kernel, candidate = candidate_of(name)
-    plan = plan_of(kernel, SEED)
+    plan = plan_of(kernel, SEED, EXAMPLES)
     others = tuple(one for one in STAGES if one not in stages)
     assert evaluate(kernel, candidate, replace(plan, stages=others), sim).accepted
     assert not evaluate(kernel, candidate, plan, sim).accepted
