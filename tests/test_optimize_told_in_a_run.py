@@ -20,9 +20,9 @@ TUNED = proposal(
 
 @pytest.fixture
 def model(tmp_path: Path) -> ListModel:
-    """A model that was asked for two attempts, and used a tool before the first."""
-    model = ListModel(wants("counters", {"attempt": 0}), proposes(TUNED), proposes(TUNED))
-    options = OptimizeOptions(max_iterations=2, allow_slower=0.03, fuzz_examples=0)
+    """A model that was asked for three attempts, and used a tool before the first."""
+    model = ListModel(wants("counters", {"attempt": 0}), *[proposes(TUNED)] * 3)
+    options = OptimizeOptions(max_iterations=3, allow_slower=0.03, fuzz_examples=0)
     optimize(
         declare_twice(tmp_path),
         MadeUpDevice(),
@@ -47,7 +47,7 @@ def told(model: ListModel, request: int) -> str:
         "Latencies with BLOCK=256:",
         "Settings tried, geometric mean of latency:\n  BLOCK=256: 791 ns\n  BLOCK=128: 1.58 us",
         "before 1: counters: attempt 0: BLOCK=64 at n100 1.00 us (1.000x of attempt 0)",
-        "1 of 2 attempts are left, this one included.",
+        "2 of 3 attempts are left, this one included.",
         "more than 1.03 times the latency",
         "called 8 times before each proposal, in at most 6 replies",
     ],
@@ -56,7 +56,12 @@ def test_the_next_attempt_is_told(model: ListModel, words: str) -> None:
     assert words in told(model, 2)
 
 
+def test_an_attempt_after_a_new_best_is_told_beside_that(model: ListModel) -> None:
+    words = "Attempt 2: not_faster: 1.000x the latency of attempt 1, the best before it"
+    assert words in told(model, 3)
+
+
 def test_what_a_run_begins_with_stays_the_same(model: ListModel) -> None:
     assert {request.instructions for request in model.requests} == {model.requests[0].instructions}
     assert {request.items[0] for request in model.requests} == {model.requests[0].items[0]}
-    assert "2 of 2 attempts are left" in told(model, 0)
+    assert "3 of 3 attempts are left" in told(model, 0)
