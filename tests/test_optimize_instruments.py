@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -113,11 +114,20 @@ def test_an_attempt_is_looked_at_in_another_setting_by_its_number(run: Run) -> N
     assert checked == "attempt 0 with BLOCK=512 at n100: right"
 
 
-def test_the_model_of_terms_gives_the_modelled_latency_again(run: Run) -> None:
+def test_terms_add_up_to_the_latency_as_a_model_is_told(run: Run) -> None:
+    apart = {"l2", "dram", "latency", "blocks", "tail", "launch"}
     for latency in run.attempts[0].evaluation.latencies.values():
         terms = dict(latency.terms_ns)
-        # Without all but the launch the launch is left: gains are of the whole.
-        assert 0 < max(term.gain_ns for term in gains(latency)) < latency.median_ns - terms["launch"]
+        others = sum(ns**3 for name, ns in terms.items() if name not in apart)
+        busy = math.cbrt(others + max(terms["l2"], terms["dram"]) ** 3)
+        drifted = math.hypot(busy, terms["latency"])
+        # One wave of blocks.
+        core = drifted + (busy + terms["latency"] - drifted) / (2 + 1 / 16)
+        added = terms["launch"] + max(core, terms["blocks"]) + terms["tail"]
+        assert latency.median_ns == pytest.approx(added, rel=1e-6)
+        without = terms["launch"] + max(busy, terms["blocks"]) + terms["tail"]
+        gain = next(term.gain_ns for term in gains(latency) if term.name == "latency")
+        assert gain == pytest.approx(added - without, rel=1e-6)
 
 
 def test_more_settings_than_a_call_may_measure_are_left_out(run: Run) -> None:

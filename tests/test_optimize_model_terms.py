@@ -50,6 +50,12 @@ def test_of_l2_and_dram_only_the_larger_one_counts() -> None:
     assert gain_of(both, "dram") == pytest.approx(5000.0 - math.hypot(2000.0, 4000.0))
 
 
+def test_what_overlaps_counts_by_the_cube_root_of_the_cubes_sum() -> None:
+    busy = 3000.0 * math.cbrt(2.0)
+    equal = modelled(1000.0 + 50.0 + busy, issue=3000.0, latency=0.0)
+    assert gain_of(equal, "issue") == pytest.approx(busy - 3000.0)
+
+
 def test_where_starting_blocks_decides_nothing_else_is_a_gain() -> None:
     latency = modelled(1000.0 + 50.0 + 9000.0, blocks=9000.0)
     assert gain_of(latency, "fp32") == 0.0
