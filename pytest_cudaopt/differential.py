@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -30,6 +30,11 @@ from pytest_cudaopt.tripwire import Tripwire
 from pytest_cudaopt.validate import compare_marked
 from pytest_cudaopt.witness import Observed, determined_outputs, observe
 
+# A hang costs a GPU's process, and no trial takes so long otherwise.
+_TRIAL_TIMEOUT_S = 10.0
+# What a block may execute on `sim`, and how many times what one did at the declared cases.
+_LEAST_TRIAL_INSTRUCTIONS = 5_000_000
+_TRIAL_FACTOR = 50
 # Some seconds' worth.
 _MOST_THREADS_ON_SIM = 1 << 27
 
@@ -121,6 +126,17 @@ class Challenger:
             launch = self.candidate.configure(self.kernel.all_sizes(case))
             return math.prod(launch.grid) * math.prod(launch.block)
         return 0
+
+
+def trial_budget(budget: Budget, device: Device, checked: Iterable[CaseOutcome]) -> Budget:
+    """Bound each trial by what the declared cases took: they are small, and there are many."""
+    if device.is_gpu:
+        return replace(budget, launch_timeout_s=min(_TRIAL_TIMEOUT_S, budget.launching_timeout_s))
+    if budget.block_instructions is not None:
+        return budget
+    counted = [int(one.counters["max_block_instructions"]) for one in checked if one.counters]
+    most = max(_LEAST_TRIAL_INSTRUCTIONS, _TRIAL_FACTOR * max(counted, default=0))
+    return replace(budget, block_instructions=most)
 
 
 def _takes_long(checked: Checked) -> bool:

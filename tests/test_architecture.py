@@ -143,7 +143,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "drawn",
         "mutate",
     ),
-    ("pipeline", "ladder", "plans", "certificate", "replay", "strength", "strength_judges"),
+    (
+        "pipeline",
+        "case_judge",
+        "new_tripwires",
+        "ladder",
+        "plans",
+        "certificate",
+        "replay",
+        "strength",
+        "strength_judges",
+    ),
     (
         "report",
         "finding_text",
