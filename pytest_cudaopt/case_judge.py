@@ -25,11 +25,8 @@ from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.run import configure
 from pytest_cudaopt.sanitize import sanitize
-from pytest_cudaopt.sanitize_cases import drawn_cases
+from pytest_cudaopt.sanitize_cases import DRAWN, drawn_cases
 from pytest_cudaopt.sanitized import Sanitized
-
-# Sizes nobody listed that are sanitized too.
-_SANITIZED_DRAWS = 3
 
 
 @dataclass(frozen=True)
@@ -135,7 +132,7 @@ def sanitize_drawn(judge: CaseJudge, before: Mapping[Case, CaseOutcome]) -> Rung
     if plan.witness is None or not plan.fuzz_examples:
         return Rung(None, ())
     silent, failed = 0, None
-    for case in drawn_cases(judge.kernel, judge.candidate, _SANITIZED_DRAWS, plan.fuzz_seed):
+    for case in drawn_cases(judge.kernel, judge.candidate, DRAWN, plan.fuzz_seed):
         with suppress(ReferenceRaised, DeclarationError, ExpressionError):
             outcome = judge.sanitize(case, before.get(case))
             silent += outcome.status is CaseStatus.PASSED

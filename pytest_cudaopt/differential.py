@@ -11,7 +11,7 @@ from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.checked import Checked, check_case, no_launch
-from pytest_cudaopt.compile import Compiled
+from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import (
@@ -88,14 +88,13 @@ class Challenger:
         if start_first and not required and not self.observed(asked, case).holds:
             return Tested(None, self.observed(asked, case).why)
         try:
-            checked = check_case(self.kernel, self.candidate, self.compiled, case, self.device, self.budget)
+            checked = self.check(case)
         except (ReferenceFault, DeclarationError, ExpressionError) as error:
             # At sizes of the contract a reference may raise, but not leave outputs unwritten.
             raised = not isinstance(error, ReferenceFault) or isinstance(error, ReferenceRaised)
             if asked is Property.FUZZED_SIZES and not raised:
                 raise
-            got = (error.got or "").splitlines()
-            return Tested(None, f"at {case}: {error.what}: {got[0] if got else error.expected}")
+            return Tested(None, f"at {case}: {error.short}")
         wrong = _beyond_tolerance(checked, asked, {}) if checked.passed else ()
         if checked.passed and not wrong:
             return Tested(checked.outcome)
@@ -113,6 +112,17 @@ class Challenger:
         return Tested(
             _with_slack(checked, asked, observed, is_required=asked in self.kernel.obligations.required)
         )
+
+    def check(self, case: Case) -> Checked:
+        """Check the candidate; raises as `check_case` does."""
+        return check_case(self.kernel, self.candidate, self.compiled, case, self.device, self.budget)
+
+    def check_start(self, case: Case) -> Checked | None:
+        """Check the starting kernel; None if it does not compile."""
+        compiled = compile_candidate(self.kernel, self.witness, self.device, self.budget, (case,))
+        if isinstance(compiled, CompileFailure):
+            return None
+        return check_case(self.kernel, self.witness, compiled, case, self.device, self.budget)
 
     def observed(self, asked: Property, case: Case) -> Observed:
         """Return what the start does at `case`, asked once and remembered."""

@@ -91,8 +91,7 @@ def _no_expectation(challenger: Challenger, case: Case) -> str:
         with at_most_more(_REFERENCE_BYTES):
             _ = prepared.expected
     except CudaoptError as error:
-        got = (error.got or "").splitlines()
-        return f"{error.what}: {got[0] if got else error.expected}"
+        return error.short
     return ""
 
 
