@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.candidate import Candidate
@@ -29,6 +30,10 @@ from pytest_cudaopt.stricter import stricter
 from pytest_cudaopt.tripwire import Tripwire
 from pytest_cudaopt.validate import compare_marked
 from pytest_cudaopt.witness import Observed, determined_outputs, observe
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # A hang costs a GPU's process, and no trial takes so long otherwise.
 _TRIAL_TIMEOUT_S = 10.0
@@ -154,9 +159,7 @@ def _takes_long(checked: Checked) -> bool:
     return finding is not None and finding.kind is FindingKind.TIMEOUT
 
 
-def _with_slack(
-    checked: Checked, asked: Property, observed: Observed, *, is_required: bool = False
-) -> CaseOutcome:
+def _with_slack(checked: Checked, asked: Property, observed: Observed, *, is_required: bool) -> CaseOutcome:
     """Judge again what failed, now that it is known how well the start does."""
     outcome = checked.outcome
     if outcome.status is CaseStatus.FAULT or checked.expected is None or checked.outputs is None:
@@ -183,7 +186,7 @@ def _with_slack(
 
 
 def _beyond_tolerance(
-    checked: Checked, asked: Property, excused: Mapping[str, object]
+    checked: Checked, asked: Property, excused: Mapping[str, NDArray[np.bool_]]
 ) -> tuple[Comparison, ...]:
     """Return a comparison for each output that lacks what the property asks for beyond tolerances."""
     expected, outputs = checked.expected, checked.outputs
@@ -198,7 +201,7 @@ def _beyond_tolerance(
         if wrong is None:
             continue
         start = excused.get(output.name)
-        standing = wrong if start is None else wrong & ~start  # type: ignore[operator]
+        standing = wrong if start is None else wrong & ~start
         if asked is Property.SIGNED_ZEROS and standing.any():
             standing &= ~undetermined_signs(checked.prepared.kernel, expected, output)
         if standing.any():
