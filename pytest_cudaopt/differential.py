@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.checked import Checked, check_case, no_launch
-from pytest_cudaopt.compile import Compiled
+from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import (
@@ -30,6 +31,15 @@ from pytest_cudaopt.tripwire import Tripwire
 from pytest_cudaopt.validate import compare_marked
 from pytest_cudaopt.witness import Observed, determined_outputs, observe
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# A hang costs a GPU's process, and no trial takes so long otherwise.
+_TRIAL_TIMEOUT_S = 10.0
+# What a block may execute on `sim`, and how many times what one did at the declared cases.
+_LEAST_TRIAL_INSTRUCTIONS = 5_000_000
+_TRIAL_FACTOR = 50
 # Some seconds' worth.
 _MOST_THREADS_ON_SIM = 1 << 27
 
@@ -83,14 +93,13 @@ class Challenger:
         if start_first and not required and not self.observed(asked, case).holds:
             return Tested(None, self.observed(asked, case).why)
         try:
-            checked = check_case(self.kernel, self.candidate, self.compiled, case, self.device, self.budget)
+            checked = self.check(case)
         except (ReferenceFault, DeclarationError, ExpressionError) as error:
             # At sizes of the contract a reference may raise, but not leave outputs unwritten.
             raised = not isinstance(error, ReferenceFault) or isinstance(error, ReferenceRaised)
             if asked is Property.FUZZED_SIZES and not raised:
                 raise
-            got = (error.got or "").splitlines()
-            return Tested(None, f"at {case}: {error.what}: {got[0] if got else error.expected}")
+            return Tested(None, f"at {case}: {error.short}")
         wrong = _beyond_tolerance(checked, asked, {}) if checked.passed else ()
         if checked.passed and not wrong:
             return Tested(checked.outcome)
@@ -109,6 +118,17 @@ class Challenger:
             _with_slack(checked, asked, observed, is_required=asked in self.kernel.obligations.required)
         )
 
+    def check(self, case: Case) -> Checked:
+        """Check the candidate; raises as `check_case` does."""
+        return check_case(self.kernel, self.candidate, self.compiled, case, self.device, self.budget)
+
+    def check_start(self, case: Case) -> Checked | None:
+        """Check the starting kernel; None if it does not compile."""
+        compiled = compile_candidate(self.kernel, self.witness, self.device, self.budget, (case,))
+        if isinstance(compiled, CompileFailure):
+            return None
+        return check_case(self.kernel, self.witness, compiled, case, self.device, self.budget)
+
     def observed(self, asked: Property, case: Case) -> Observed:
         """Return what the start does at `case`, asked once and remembered."""
         return observe(self.kernel, self.witness, case, self.device, self.budget, asked)
@@ -123,14 +143,23 @@ class Challenger:
         return 0
 
 
+def trial_budget(budget: Budget, device: Device, checked: Iterable[CaseOutcome]) -> Budget:
+    """Bound each trial by what the declared cases took: they are small, and there are many."""
+    if device.is_gpu:
+        return replace(budget, launch_timeout_s=min(_TRIAL_TIMEOUT_S, budget.launching_timeout_s))
+    if budget.block_instructions is not None:
+        return budget
+    counted = [int(one.counters["max_block_instructions"]) for one in checked if one.counters]
+    most = max(_LEAST_TRIAL_INSTRUCTIONS, _TRIAL_FACTOR * max(counted, default=0))
+    return replace(budget, block_instructions=most)
+
+
 def _takes_long(checked: Checked) -> bool:
     finding = checked.outcome.finding
     return finding is not None and finding.kind is FindingKind.TIMEOUT
 
 
-def _with_slack(
-    checked: Checked, asked: Property, observed: Observed, *, is_required: bool = False
-) -> CaseOutcome:
+def _with_slack(checked: Checked, asked: Property, observed: Observed, *, is_required: bool) -> CaseOutcome:
     """Judge again what failed, now that it is known how well the start does."""
     outcome = checked.outcome
     if outcome.status is CaseStatus.FAULT or checked.expected is None or checked.outputs is None:
@@ -157,7 +186,7 @@ def _with_slack(
 
 
 def _beyond_tolerance(
-    checked: Checked, asked: Property, excused: Mapping[str, object]
+    checked: Checked, asked: Property, excused: Mapping[str, NDArray[np.bool_]]
 ) -> tuple[Comparison, ...]:
     """Return a comparison for each output that lacks what the property asks for beyond tolerances."""
     expected, outputs = checked.expected, checked.outputs
@@ -172,7 +201,7 @@ def _beyond_tolerance(
         if wrong is None:
             continue
         start = excused.get(output.name)
-        standing = wrong if start is None else wrong & ~start  # type: ignore[operator]
+        standing = wrong if start is None else wrong & ~start
         if asked is Property.SIGNED_ZEROS and standing.any():
             standing &= ~undetermined_signs(checked.prepared.kernel, expected, output)
         if standing.any():

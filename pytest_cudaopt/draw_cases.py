@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -128,13 +128,18 @@ class _Budget:
 
 def named_by_instances(kernel: Kernel) -> frozenset[str]:
     """Return the sizes that name an instance of a template or are the extent of a variable."""
-    derived = dict(kernel.derived)
     # Of both there is what was compiled only: instances, and variables with so many elements.
     variables = (parameter for parameter in kernel.parameters if parameter.symbol is not None)
     named = {*names_in(kernel.entry)}.union(*(extent.names for one in variables for extent in one.shape))
-    while between := named & derived.keys():
-        named = (named - between).union(*(derived[name].names for name in between))
-    return frozenset(named) & frozenset(kernel.sizes)
+    return given_sizes(kernel, named)
+
+
+def given_sizes(kernel: Kernel, names: Iterable[str]) -> frozenset[str]:
+    """Return the sizes a case gives that `names` are or depend on, also through derived ones."""
+    derived, found = dict(kernel.derived), frozenset(names)
+    while between := found & derived.keys():
+        found = (found - between).union(*(derived[name].names for name in between))
+    return found & frozenset(kernel.sizes)
 
 
 def _templates(kernel: Kernel) -> tuple[Case, ...]:

@@ -30,8 +30,7 @@ def judged_by(
         try:
             evaluation = check(case)
         except (ReferenceRaised, DeclarationError, ExpressionError) as error:
-            got = (error.got or "").splitlines()
-            why = f"at {case}: {error.what}: {got[0] if got else error.expected}"
+            why = f"at {case}: {error.short}"
             return Judged(None, discarded=why, whatever_sizes=_is_whatever_sizes(error))
         if (refused := no_launch(kernel, candidate, case, evaluation.finding)) is not None:
             return Judged(None, discarded=f"at {case}: {refused}")

@@ -1,4 +1,4 @@
-"""How far outputs are from the reference, as one number: pure."""
+"""How far outputs are from the reference, and how far a start that is so far lets a candidate be: pure."""
 
 from __future__ import annotations
 

@@ -50,6 +50,12 @@ class CudaoptError(Exception):
             text += f". {self.next_step}"
         return f"{self.at}: {text}" if self.at is not None else text
 
+    @property
+    def short(self) -> str:
+        """What is at fault, and the first line of what was found there, or else what was expected."""
+        lines = (self.got or "").splitlines()
+        return f"{self.what}: {lines[0] if lines else self.expected}"
+
     def located(self, at: SourceLocation) -> CudaoptError:
         """Return the same error pointing at `at`, unless it already points somewhere."""
         if self.at is not None:

@@ -59,9 +59,10 @@ class Plan:
 
     SANITIZE runs on those of `cases` whose arrays have at most `sanitize_elements` together, and always on
     the smallest, with `rounding` also for the rounding errors of declared ones; MEASURE on those that declare
-    `measure=True`. `warmup` and `samples` count launches; a `relative_error` above 0 asks for more samples
-    until the median's standard error is below that share. With `stop_at_first` a stage stops at its first
-    failing case, and the cases after it are missing from the evaluation.
+    `measure=True`. With a `witness` and `fuzz_examples`, SANITIZE runs on a few drawn cases too. `warmup`
+    and `samples` count launches; a `relative_error` above 0 asks for more samples until the median's standard
+    error is below that share. With `stop_at_first` a stage stops at its first failing case, and the cases
+    after it are missing from the evaluation.
 
     SCAN looks through the compiled code: it judges nothing, but says where to look.
     PROBE launches the smallest of `cases` again and again, FUZZ draws `fuzz_examples` cases from `fuzz_seed`,

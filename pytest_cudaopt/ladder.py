@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt import large_offsets
 from pytest_cudaopt.arguments import all_elements
-from pytest_cudaopt.checked import Checked, check_case
-from pytest_cudaopt.compile import CompileFailure, compile_candidate
+from pytest_cudaopt.checked import Checked
 from pytest_cudaopt.differential import Challenger, Tested
 from pytest_cudaopt.draw_cases import draws_of
 from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Plan, Stage, Tried
@@ -75,7 +74,7 @@ def _precision(challenger: Challenger, right: list[CaseOutcome]) -> Tested | Non
     observed = challenger.observed(Property.PRECISION, outcome.case)
     if not observed.holds:
         return Tested(None, observed.why)
-    lost = lost_precision(_checked(challenger, outcome.case), observed, narrow)
+    lost = lost_precision(challenger.check(outcome.case), observed, narrow)
     return Tested(lost or outcome)
 
 
@@ -207,12 +206,12 @@ def _draws(challenger: Challenger) -> Callable[[Pick], Case]:
 
 
 def _probe_one(challenger: Challenger, asked: Property, outcome: CaseOutcome) -> Tested:
-    checked = _checked(challenger, outcome.case)
+    checked = challenger.check(outcome.case)
     probed = _probed(challenger, asked, checked)
     if probed.holds:
         return Tested(outcome)
     if not challenger.requires(asked):
-        start = _start_checked(challenger, outcome.case)
+        start = challenger.check_start(outcome.case)
         if start is None or not start.passed or not _probed(challenger, asked, start).holds:
             return Tested(None, f"at {outcome.case}: the starting kernel fails there: {probed.note}")
     status = CaseStatus.FAULT if probed.fault is not None else CaseStatus.LOST
@@ -227,25 +226,6 @@ def _probe_one(challenger: Challenger, asked: Property, outcome: CaseOutcome) ->
             lost=asked,
         )
     )
-
-
-def _checked(challenger: Challenger, case: Case) -> Checked:
-    return check_case(
-        challenger.kernel,
-        challenger.candidate,
-        challenger.compiled,
-        case,
-        challenger.device,
-        challenger.budget,
-    )
-
-
-def _start_checked(challenger: Challenger, case: Case) -> Checked | None:
-    kernel, start, device = challenger.kernel, challenger.witness, challenger.device
-    compiled = compile_candidate(kernel, start, device, challenger.budget, (case,))
-    if isinstance(compiled, CompileFailure):
-        return None
-    return check_case(kernel, start, compiled, case, device, challenger.budget)
 
 
 def _probed(challenger: Challenger, asked: Property, checked: Checked) -> Probed:

@@ -19,7 +19,7 @@ from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.differential import Challenger, Tested
-from pytest_cudaopt.draw_cases import named_by_instances
+from pytest_cudaopt.draw_cases import given_sizes, named_by_instances
 from pytest_cudaopt.draw_sizes import construct, space_of
 from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.expressions import Expression
@@ -91,8 +91,7 @@ def _no_expectation(challenger: Challenger, case: Case) -> str:
         with at_most_more(_REFERENCE_BYTES):
             _ = prepared.expected
     except CudaoptError as error:
-        got = (error.got or "").splitlines()
-        return f"{error.what}: {got[0] if got else error.expected}"
+        return error.short
     return ""
 
 
@@ -207,12 +206,7 @@ def _seed(kernel: Kernel, case: Case, ends: list[str], seed: int) -> int:
 
 
 def _given(kernel: Kernel, expressions: Iterable[Expression]) -> frozenset[str]:
-    """Return the sizes a case gives that the expressions depend on, also through derived ones."""
-    derived = dict(kernel.derived)
-    names = frozenset().union(*(one.names for one in expressions))
-    while between := names & derived.keys():
-        names = (names - between).union(*(derived[name].names for name in between))
-    return names & frozenset(kernel.sizes)
+    return given_sizes(kernel, frozenset().union(*(one.names for one in expressions)))
 
 
 def _largest_value(kernel: Kernel, name: str) -> int:

@@ -6,7 +6,6 @@ launch on fresh memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,6 @@ from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.case_request import base_request, launch_step
 from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.contents import remove
-from pytest_cudaopt.criterion import Slack
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Budget, Comparison
@@ -90,7 +88,6 @@ def relaunch(
     device: Device,
     budget: Budget,
     times: int,
-    slack: Mapping[str, Slack] | None = None,
 ) -> Probed:
     """Launch one module `times`, then on other contents, at other addresses, and as at first."""
     if launch.is_empty:
@@ -127,7 +124,7 @@ def relaunch(
             return Probed("a later launch of the same module ended", fault=answer.fault, launches=times)
         for (what, _, _, expected), written in zip(stages, files, strict=True):
             outputs = read_outputs(written, prepared)
-            agreement = compare_outputs(prepared.kernel, expected, outputs, slack=slack)
+            agreement = compare_outputs(prepared.kernel, expected, outputs)
             if not agreement.holds:
                 return Probed(f"right when launched once, wrong at {what}", agreement.comparisons)
     finally:

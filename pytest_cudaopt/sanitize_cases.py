@@ -11,6 +11,9 @@ from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.draw_cases import declared_seed, draws_of
 
+# Cases that nobody listed, which the checks look at beside the declared ones.
+DRAWN = 3
+
 
 def small_cases(kernel: Kernel, cases: Iterable[Case], most_elements: int) -> tuple[Case, ...]:
     """Return those of `cases` with at most `most_elements` in all their arrays, or else the smallest."""

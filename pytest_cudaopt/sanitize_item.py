@@ -14,7 +14,7 @@ from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.pipeline import checker
 from pytest_cudaopt.reasons import count
 from pytest_cudaopt.rounding_text import rounding_lines
-from pytest_cudaopt.sanitize_cases import drawn_cases, small_cases
+from pytest_cudaopt.sanitize_cases import DRAWN, drawn_cases, small_cases
 
 if TYPE_CHECKING:
     from pytest_cudaopt.cases import Case
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from pytest_cudaopt.session import KernelSession
     from pytest_cudaopt.table import Row
     from pytest_cudaopt.waivers import Waiver
-
-# Sizes that nobody listed, beside the declared ones.
-DRAWN = 3
 
 
 def sanitize_kernel(work: Work, session: KernelSession) -> Finished:

@@ -1,6 +1,7 @@
 """Look through compiled code and its source for what deserves a closer look.
 
-Pure. What is found aims the probes and is reported; a kernel with nothing but tripwires is right.
+Pure. What is found is reported, and narrow arithmetic has its rounding looked at; a kernel with nothing but
+tripwires is right.
 Code is read as PTX, where comments, strings, macros and names change nothing.
 """
 

@@ -19,11 +19,9 @@ from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.machine_code import machine_code
 from pytest_cudaopt.pipeline import checker, evaluate
 from pytest_cudaopt.plans import CANDIDATE_EXAMPLES
-from pytest_cudaopt.sanitize_cases import drawn_cases, small_cases
+from pytest_cudaopt.sanitize_cases import DRAWN, drawn_cases, small_cases
 from pytest_cudaopt.strength import Answer, answer_of, first_of
 
-# Sizes that nobody listed, which the checks of `sim` look at beside the declared ones.
-_DRAWN = 3
 # A mutant may take this many times the kernel's instructions before it counts as hung.
 _BUDGET_FACTOR = 50
 _LEAST_INSTRUCTIONS = 1_000_000
@@ -86,7 +84,7 @@ class Judges:
         if self.examples:
             yield self._climbed(candidate)
         if self.sanitize_elements:
-            drawn = drawn_cases(self.kernel, self.kernel.start(), _DRAWN, self.seed)
+            drawn = drawn_cases(self.kernel, self.kernel.start(), DRAWN, self.seed)
             yield from self._sanitized(candidate, drawn)
 
     def _sanitized(self, candidate: Candidate, cases: tuple[Case, ...]) -> Iterator[Answer | None]:

@@ -1,9 +1,8 @@
-"""What a scan of compiled code may find, and which probes each finding asks for: tripwires, no verdicts."""
+"""What a scan of compiled code may find: tripwires, no verdicts."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -28,24 +27,6 @@ class TripwireKind(StrEnum):
     LOW_PRECISION = "low_precision"
     APPROXIMATE = "approximate"
     FLUSH_TO_ZERO = "flush_to_zero"
-
-
-class Aim(StrEnum):
-    """What the probes after a scan can do more of."""
-
-    REPEATED_LAUNCHES = "repeated_launches"
-    NEW_CONTENTS = "new_contents_at_the_same_addresses"
-    NEW_ADDRESSES = "same_contents_at_new_addresses"
-    REPEATABILITY = "repeatability"
-    TIMED_OUTPUTS = "outputs_of_timed_launches"
-    COLD_CACHE = "cold_cache"
-    SCHEDULES = "schedules"
-    INTEGER_INPUTS = "integer_inputs"
-    MIXED_MAGNITUDES = "mixed_magnitudes"
-    CANCELLING = "cancelling_terms"
-    EXTREME_VALUES = "extreme_values"
-    SUBNORMALS = "subnormals"
-    MORE_SIZES = "more_sizes"
 
 
 @dataclass(frozen=True)
@@ -104,38 +85,6 @@ class Scanned:
             else:
                 new.append(one)
         return ordered(new)
-
-
-_AIMS: Mapping[TripwireKind, tuple[Aim, ...]] = {
-    TripwireKind.MODULE_STATE: (
-        Aim.REPEATED_LAUNCHES,
-        Aim.NEW_CONTENTS,
-        Aim.NEW_ADDRESSES,
-        Aim.TIMED_OUTPUTS,
-    ),
-    TripwireKind.CACHE_POLICY: (Aim.COLD_CACHE, Aim.NEW_CONTENTS),
-    TripwireKind.CLOCK: (Aim.REPEATABILITY, Aim.TIMED_OUTPUTS),
-    TripwireKind.PLACE_OR_LAUNCH: (Aim.SCHEDULES, Aim.REPEATABILITY, Aim.TIMED_OUTPUTS),
-    TripwireKind.TRAP: (Aim.MORE_SIZES, Aim.EXTREME_VALUES),
-    TripwireKind.PRINTF: (Aim.REPEATABILITY,),
-    TripwireKind.HEAP: (Aim.REPEATED_LAUNCHES, Aim.MORE_SIZES),
-    TripwireKind.EXTERNAL_CALL: (Aim.REPEATED_LAUNCHES, Aim.REPEATABILITY),
-    TripwireKind.SLEEP: (Aim.SCHEDULES, Aim.REPEATABILITY),
-    TripwireKind.INCLUDE: (),
-    TripwireKind.NARROWER: (Aim.INTEGER_INPUTS, Aim.MIXED_MAGNITUDES, Aim.CANCELLING),
-    TripwireKind.LOW_PRECISION: (Aim.INTEGER_INPUTS, Aim.MIXED_MAGNITUDES, Aim.CANCELLING),
-    TripwireKind.APPROXIMATE: (Aim.EXTREME_VALUES, Aim.MIXED_MAGNITUDES),
-    TripwireKind.FLUSH_TO_ZERO: (Aim.SUBNORMALS, Aim.EXTREME_VALUES),
-}
-
-
-def aims(tripwires: Iterable[Tripwire]) -> dict[Aim, tuple[TripwireKind, ...]]:
-    """Return what the probes should do more of, each with the kinds that ask for it."""
-    wanted: dict[Aim, list[TripwireKind]] = defaultdict(list)
-    for kind in dict.fromkeys(one.kind for one in tripwires):
-        for aim in _AIMS[kind]:
-            wanted[aim].append(kind)
-    return {aim: tuple(wanted[aim]) for aim in Aim if aim in wanted}
 
 
 def ordered(found: Iterable[Tripwire]) -> tuple[Tripwire, ...]:

@@ -81,8 +81,7 @@ def _observe(
             return Observed(False, f"the starting kernel fails there: {fault.message}")
         checked = check_case(kernel, start, compiled, case, device, budget)
     except CudaoptError as error:
-        got = (error.got or "").splitlines()
-        return Observed(False, f"{error.what}: {got[0] if got else error.expected}")
+        return Observed(False, error.short)
     return observed_of(checked, asked)
 
 

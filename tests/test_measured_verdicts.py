@@ -12,7 +12,7 @@ import pytest
 from judged_kernels import AXPY, axpy, full_plan
 from measured_latencies import H200, MEASURED_PEAKS, cold_latency
 
-from pytest_cudaopt import case, items, pipeline, work
+from pytest_cudaopt import case, case_judge, items, pipeline, work
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import DeclarationError
@@ -50,7 +50,7 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Answering:
             plans.append(plan)
             return Measured(_latency(ns))
 
-        monkeypatch.setattr(pipeline, "measure", measure)
+        monkeypatch.setattr(case_judge, "measure", measure)
         return plans
 
     return answer

@@ -18,7 +18,7 @@ from pytest_cudaopt.finding import SourcePoint
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.load import kernels_in
 from pytest_cudaopt.scan import scan
-from pytest_cudaopt.tripwire import Aim, Scanned, Tripwire, TripwireKind, aims
+from pytest_cudaopt.tripwire import Scanned, TripwireKind
 
 ROOT = Path(__file__).parents[1]
 RULE = LaunchRule.parse("grid=(1) block=(64)")
@@ -220,7 +220,6 @@ def test_a_tripwire_names_the_users_line(name: str, sim: Device) -> None:
 def test_every_kind_has_a_twin() -> None:
     tested = {kind for kind, *_ in TWINS.values()} | {"include", "low_precision"}
     assert tested == {kind.value for kind in TripwireKind}
-    assert set(aims(Tripwire(kind, "", "") for kind in TripwireKind)) == set(Aim)
 
 
 def test_other_names_change_nothing() -> None:
@@ -352,18 +351,6 @@ def test_a_cheat_that_keeps_state_stands_out_from_its_start(name: str, sim: Devi
         seen.append(scan(ptx, candidate, one, answer.module.lowered))
     start, found = seen
     assert [one.kind.value for one in found.new_since(start)] == HACKS[name]
-
-
-def test_aims_name_the_kinds_that_ask_for_them() -> None:
-    found = scanned(source("kept[i & 63] = clock64(); y[i] = x[i];", "__device__ long long kept[64];"))
-    assert aims(found.tripwires) == {
-        Aim.REPEATED_LAUNCHES: (TripwireKind.MODULE_STATE,),
-        Aim.NEW_CONTENTS: (TripwireKind.MODULE_STATE,),
-        Aim.NEW_ADDRESSES: (TripwireKind.MODULE_STATE,),
-        Aim.REPEATABILITY: (TripwireKind.CLOCK,),
-        Aim.TIMED_OUTPUTS: (TripwireKind.MODULE_STATE, TripwireKind.CLOCK),
-    }
-    assert aims(()) == {}
 
 
 FLOATS = """
