@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt.families import Family
-from pytest_cudaopt.index_values import Offsets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,14 +57,13 @@ def arranged(family: Family, array: NDArray[Any], rng: np.random.Generator) -> N
     return made.reshape(array.shape)
 
 
-def lopsided(ordinary: NDArray[Any], source: Offsets, rng: np.random.Generator) -> NDArray[Any]:
+def lopsided(ordinary: NDArray[Any], least: int, rng: np.random.Generator) -> NDArray[Any]:
     """Return offsets of which one segment has all there is, or as much as the others leave."""
     import numpy as np
 
     segments = ordinary.size - 1
     if segments < 2:
         return ordinary
-    least = 0 if source.empty else 1
     lengths = np.full(segments, least)
     lengths[rng.integers(segments)] += int(ordinary[-1]) - least * segments
     return np.concatenate([[0], np.cumsum(lengths)]).astype(ordinary.dtype)

@@ -10,10 +10,11 @@ from pytest_cudaopt import plausible, touched
 from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.checked import check_case, faulty
+from pytest_cudaopt.checked import check_case, faulty, no_launch
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
+from pytest_cudaopt.differential import trial_budget
 from pytest_cudaopt.errors import DeclarationError, ExpressionError, ReferenceRaised
 from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Latency, Plan, Stage, Tried
 from pytest_cudaopt.finding import SEEN_BY_CHECKS, Finding
@@ -131,12 +132,18 @@ def sanitize_drawn(judge: CaseJudge, before: Mapping[Case, CaseOutcome]) -> Rung
     plan = judge.plan
     if plan.witness is None or not plan.fuzz_examples:
         return Rung(None, ())
+    # Many small launches: none may take a GPU's whole timeout.
+    judge = replace(
+        judge, plan=replace(plan, budget=trial_budget(plan.budget, judge.device, before.values()))
+    )
     silent, failed = 0, None
     for case in drawn_cases(judge.kernel, judge.candidate, DRAWN, plan.fuzz_seed):
         with suppress(ReferenceRaised, DeclarationError, ExpressionError):
             outcome = judge.sanitize(case, before.get(case))
             silent += outcome.status is CaseStatus.PASSED
             if outcome.status in (CaseStatus.PASSED, CaseStatus.UNSUPPORTED):
+                continue
+            if no_launch(judge.kernel, judge.candidate, case, outcome.finding) is not None:
                 continue
             if _is_silent(judge, plan.witness, case):
                 failed = replace(outcome, lost=Property.FUZZED_SIZES)

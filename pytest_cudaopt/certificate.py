@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_cudaopt.evaluation import CaseStatus, Evaluation, LatencyKind, Tried
+from pytest_cudaopt.evaluation import CaseStatus, Evaluation, LatencyKind, Stage, Tried
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.reasons import count
 from pytest_cudaopt.tripwire import Tripwire
@@ -116,6 +116,8 @@ def _tried_json(one: Tried) -> dict[str, Any]:
 
 
 def _tried_text(one: Tried) -> str:
+    if one.stage is Stage.SANITIZE:
+        return f"{one.stage}: no findings at {count(one.judged, 'drawn case')}"
     dropped = f", {one.discarded} bind nobody ({one.why})" if one.discarded else ""
     if not one.judged and not one.discarded:
         dropped = f" ({one.why})"

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -258,7 +258,7 @@ def _judge(given: argparse.Namespace) -> _Judged:
         # Directives that cannot be read are the candidate's fault.
         return _Judged(Status.COMPILE_ERROR, failure=describe_error(error, here))
     try:
-        evaluation, done = _evaluate(kernel, candidate, project.settings)
+        evaluation, done = _evaluate(kernel, candidate, project.settings, is_start=source is None)
     except CudaoptError as error:
         return _Judged(Status.NOT_JUDGED, failure=describe_error(error, here))
     if evaluation.accepted:
@@ -278,13 +278,13 @@ def _read_candidate(path: Path) -> str:
 
 
 def _evaluate(
-    kernel: Kernel, candidate: Candidate, settings: Settings
+    kernel: Kernel, candidate: Candidate, settings: Settings, *, is_start: bool
 ) -> tuple[Evaluation, dict[str, Achieved]]:
     start = kernel.start()
     # A candidate's draws are secret; those of the kernel as it is are the same on every push.
-    fixed = declared_seed(kernel) if candidate.digest == start.digest else secret_seed()
+    fixed = declared_seed(kernel) if is_start else secret_seed()
     seed = fixed if settings.fuzz_seed is None else settings.fuzz_seed
-    plan = candidate_plan(kernel, start, settings, seed)
+    plan = replace(candidate_plan(kernel, start, settings, seed), is_start=is_start)
     # References and value callables are user code, and may print.
     with _opened(settings) as device:
         evaluation = evaluate(kernel, candidate, plan, device)

@@ -67,7 +67,8 @@ class Plan:
     SCAN looks through the compiled code: it judges nothing, but says where to look.
     PROBE launches the smallest of `cases` again and again, FUZZ draws `fuzz_examples` cases from `fuzz_seed`,
     CONTRACT asks for what the `witness`, the starting kernel, can do beyond what is declared. Without a
-    witness there is nothing to hold a candidate against, and the three do nothing.
+    witness there is nothing to hold a candidate against, and the three do nothing. With `is_start` the
+    candidate is the starting kernel itself, which is held to the sizes of its contract.
     """
 
     stages: tuple[Stage, ...]
@@ -83,6 +84,8 @@ class Plan:
     fuzz_examples: int = 0
     fuzz_seed: int = 0
     witness: Candidate | None = None
+    is_start: bool = False
+    holds_sizes: bool = False
 
     @property
     def measured(self) -> tuple[Case, ...]:

@@ -49,6 +49,8 @@ class Family(StrEnum):
     BELOW = "below"
     BEYOND = "beyond"
     VARIED = "varied"
+    # Segments without elements where the generator gives none.
+    EMPTY_SEGMENTS = "empty_segments"
     # Integers that no declared draw gives, and places counted from the end.
     WIDE = "wide"
     UPPER = "upper"
@@ -78,6 +80,7 @@ _PROPERTY = {
     Family.INFINITE_BESIDE_ZEROS: Property.NON_FINITE,
     Family.BELOW: Property.OTHER_VALUES,
     Family.BEYOND: Property.OTHER_VALUES,
+    Family.EMPTY_SEGMENTS: Property.OTHER_VALUES,
     Family.VARIED: Property.OTHER_VALUES,
     Family.SIGNED_ZEROS: Property.SIGNED_ZEROS,
     Family.SUBNORMAL: Property.SUBNORMALS,

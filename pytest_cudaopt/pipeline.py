@@ -140,7 +140,14 @@ class _Judge:
         """Hold the candidate against the starting kernel, beyond what is declared."""
         budget = trial_budget(self.plan.budget, self.device, self.outcomes.values())
         challenger = Challenger(
-            self.kernel, self.candidate, compiled, witness, self.device, budget, self.tripwires
+            self.kernel,
+            self.candidate,
+            compiled,
+            witness,
+            self.device,
+            budget,
+            self.tripwires,
+            self.plan.is_start,
         )
         match stage:
             case Stage.PROBE:

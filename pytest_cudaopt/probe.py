@@ -20,6 +20,7 @@ from pytest_cudaopt.evaluation import Budget, Comparison
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.outputs import output_files, read_outputs
+from pytest_cudaopt.partly_other import partly_other
 from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.protocol import (
     BufferArgument,
@@ -98,14 +99,19 @@ def relaunch(
         for one in request.buffers
     )
     contents = prepared.contents
+    writes: tuple[Step, ...]
     first = launch_step(prepared, compiled, launch)
     moved = _moved(first)
     stages: list[tuple[str, tuple[Step, ...], Launch, Expectation]] = [
         (f"launch {times} of one module", (), first, prepared.expected)
     ]
     if contents.held_out and contents.expected is not None:
-        writes: tuple[Step, ...] = tuple(Write(name, str(file)) for name, file in contents.held_out.items())
+        writes = tuple(Write(name, str(file)) for name, file in contents.held_out.items())
         stages.append(("a launch on other contents at the same addresses", writes, first, contents.expected))
+    partly = partly_other(prepared)
+    if partly is not None:
+        writes = tuple(Write(name, str(file)) for name, file in partly.files.items())
+        stages.append(("a launch on contents of which a tenth is other", writes, first, partly.expected))
     stages.append(("a launch on the same contents at other addresses", (), moved, prepared.expected))
     stages.append(("a launch after all others", (), first, prepared.expected))
     steps: list[Step] = [Load(compiled.module.name)]
@@ -129,6 +135,7 @@ def relaunch(
                 return Probed(f"right when launched once, wrong at {what}", agreement.comparisons)
     finally:
         remove(file for written in files for file in written.values())
+        remove(() if partly is None else partly.files.values())
     return Probed(launches=times + len(stages) - 1)
 
 

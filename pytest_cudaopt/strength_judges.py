@@ -103,6 +103,7 @@ class Judges:
 
     def _climbed(self, candidate: Candidate) -> Answer | None:
         """Hold the mutant against the kernel itself, beyond the declared cases."""
+        start = self.kernel.start()
         plan = Plan(
             (Stage.COMPILE, Stage.CHECK, Stage.PROBE, Stage.FUZZ, Stage.CONTRACT),
             self._declared,
@@ -110,7 +111,8 @@ class Judges:
             stop_at_first=True,
             fuzz_examples=CANDIDATE_EXAMPLES * self.examples,
             fuzz_seed=declared_seed(self.kernel) if self.seed is None else self.seed,
-            witness=self.kernel.start(),
+            witness=start,
+            is_start=candidate.digest == start.digest,
         )
         try:
             evaluation = evaluate(self.kernel, candidate, plan, self.device)

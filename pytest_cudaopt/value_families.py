@@ -46,8 +46,10 @@ def families_of(parameter: Parameter) -> frozenset[Family]:
             return _PLACES | {Family.NEGATIVE}
         case Lengths():
             return frozenset({Family.CONSTANT, Family.ENDS})
-        case Offsets():
+        case Offsets(empty=True):
             return frozenset({Family.CLUSTERED})
+        case Offsets():
+            return frozenset({Family.CLUSTERED, Family.EMPTY_SEGMENTS})
         case Permutation():
             return frozenset({Family.SORTED, Family.DESCENDING})
         case Sorted(source=inner):
@@ -74,7 +76,8 @@ def in_family(family: Family, parameter: Parameter, drawing: Drawing, ordinary: 
 
         return np.sort(arranged(family, ordinary, rng), axis=-1)
     if isinstance(source, Offsets):
-        return lopsided(ordinary, source, rng)
+        least = 0 if source.empty or family is Family.EMPTY_SEGMENTS else 1
+        return lopsided(ordinary, least, rng)
     ends = _ends(source, drawing)
     if family in ARRANGED:
         return arranged(family, _with_ends(source, ordinary, ends), rng)

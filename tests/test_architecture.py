@@ -140,6 +140,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "trials",
         "large_offsets",
         "probe",
+        "partly_other",
         "draw_cases",
         "sanitize_cases",
         "fuzz",

@@ -56,7 +56,8 @@ def challenger(made: Kernel, device: Device, *edits: tuple[str, str]) -> Challen
     candidate = made.candidate(source, Path("candidate.cu"))
     compiled = compile_candidate(made, candidate, device, Budget())
     assert isinstance(compiled, Compiled), compiled
-    return Challenger(made, candidate, compiled, made.start(), device, Budget())
+    is_start = candidate.digest == made.start().digest
+    return Challenger(made, candidate, compiled, made.start(), device, Budget(), is_start=is_start)
 
 
 def status(tested: differential.Tested) -> CaseStatus | None:

@@ -107,6 +107,7 @@ def test_a_bounded_generator_keeps_its_bounds(family: Family, seed: int) -> None
         ("limits", integers(0, 5), lambda x: set(np.unique(x)) <= {-(1 << 31), (1 << 31) - 1}),
         ("clustered", offsets("7 * n"), lambda x: (np.diff(x) > 0).sum() == 1 and x[-1] == 7 * N),
         ("clustered", offsets("7 * n", empty=False), lambda x: np.diff(x).min() == 1 and x[-1] == 7 * N),
+        ("empty_segments", offsets("7 * n", empty=False), lambda x: (np.diff(x) > 0).sum() == 1),
         ("ends", lengths("n"), lambda x: set(np.unique(x)) == {1, N}),
         ("sorted", permutation(), lambda x: (x == np.arange(N)).all()),
         (

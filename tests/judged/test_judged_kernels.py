@@ -109,7 +109,8 @@ def test_a_right_kernel_passes_the_checks(name: str, sim: Device) -> None:
     assert not evaluation.findings
 
 
-@pytest.mark.parametrize("name", [*STARTS, *RIGHT])
+# Of relu nobody says that rows are no longer than what lies between them.
+@pytest.mark.parametrize("name", [name for name in (*STARTS, *RIGHT) if name != "relu/start"])
 def test_a_right_kernel_is_right_at_sizes_nobody_listed(name: str, sim: Device) -> None:
     kernel, candidate = candidate_of(name)
     check = checker(kernel, candidate, Plan((Stage.COMPILE, Stage.CHECK), (), budget=BUDGET), sim)

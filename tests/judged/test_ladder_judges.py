@@ -43,6 +43,7 @@ def test_what_is_missed_is_known() -> None:
         "bias_gelu/bug_two_passes",
         "bias_gelu/bug_vector_unaligned",
         "ema/hack_idle_processors",
+        "stencil/bug_clamped_times_zero",
     }
 
 
