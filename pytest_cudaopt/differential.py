@@ -111,9 +111,7 @@ class Challenger:
             return Tested(None, f"at {case}: {refused}")
         if not observed.holds and not required:
             return Tested(None, f"at {case}: {observed.why}")
-        return Tested(
-            _with_slack(checked, asked, observed, is_required=asked in self.kernel.obligations.required)
-        )
+        return Tested(_with_slack(checked, asked, observed))
 
     def check(self, case: Case) -> Checked:
         """Check the candidate; raises as `check_case` does."""
@@ -156,7 +154,7 @@ def _takes_long(checked: Checked) -> bool:
     return finding is not None and finding.kind is FindingKind.TIMEOUT
 
 
-def _with_slack(checked: Checked, asked: Property, observed: Observed, *, is_required: bool) -> CaseOutcome:
+def _with_slack(checked: Checked, asked: Property, observed: Observed) -> CaseOutcome:
     """Judge again what failed, now that it is known how well the start does."""
     outcome = checked.outcome
     if outcome.status is CaseStatus.FAULT or checked.expected is None or checked.outputs is None:
@@ -165,7 +163,7 @@ def _with_slack(checked: Checked, asked: Property, observed: Observed, *, is_req
         checked.prepared.kernel, checked.expected, checked.outputs, slack=observed.slack
     )
     if not agreement.holds and not outcome.note:
-        determined = determined_outputs(checked, asked, is_required=is_required)
+        determined = determined_outputs(checked)
         agreement = compare_outputs(
             checked.prepared.kernel, checked.expected, determined, slack=observed.slack
         )

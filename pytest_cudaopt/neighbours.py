@@ -68,20 +68,6 @@ def without_undetermined(kernel: Kernel, expected: Expectation, outputs: Outputs
     return {**outputs, **patched}
 
 
-def without_undefined(expected: Expectation, outputs: Outputs) -> Outputs:
-    """Return the outputs with the reference's own answer where both are not finite, and one of them NaN.
-
-    Whether infinities end as one or as NaN depends on the order of right steps.
-    """
-    patched = {}
-    for one in expected.arguments.outputs:
-        if one.dtype.is_float and not one.exact and one.name in expected.arrays:
-            wide, had = expected.arrays[one.name].astype(np.float64), outputs[one.name].astype(np.float64)
-            undefined = ~np.isfinite(wide) & ~np.isfinite(had) & (np.isnan(wide) | np.isnan(had))
-            patched[one.name] = _with_expected(one, wide, outputs[one.name], undefined)
-    return {**outputs, **patched}
-
-
 def undetermined_signs(kernel: Kernel, expected: Expectation, output: Parameter) -> NDArray[np.bool_]:
     """Return which zeros of the reference owe their sign to what is added to what.
 

@@ -22,7 +22,7 @@ from pytest_cudaopt.error_share import scaled_error, share_of_tolerance, slack_o
 from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.evaluation import Budget, CaseStatus
 from pytest_cudaopt.finding import Finding
-from pytest_cudaopt.neighbours import without_undefined, without_undetermined
+from pytest_cudaopt.neighbours import without_undetermined
 from pytest_cudaopt.outputs import Outputs
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.properties import Property
@@ -94,20 +94,15 @@ def _fault(
     return launch if isinstance(launch, Finding) else run(prepared, compiled, launch, device, budget).fault
 
 
-def determined_outputs(checked: Checked, asked: Property | None, *, is_required: bool = False) -> Outputs:
-    """Return what a launch wrote, with the reference's answer where that is not determined.
-
-    Who requires a property has it to the letter: NaN for NaN, infinity for infinity.
-    """
+def determined_outputs(checked: Checked) -> Outputs:
+    """Return what a launch wrote, with the reference's answer where that is not determined."""
     expected, outputs = checked.expected, checked.outputs
     assert expected is not None  # noqa: S101 - nothing was compared otherwise
     assert outputs is not None  # noqa: S101
-    if asked is Property.NON_FINITE and not is_required:
-        outputs = without_undefined(expected, outputs)
     return without_undetermined(checked.prepared.kernel, expected, outputs)
 
 
-def _holds(checked: Checked, asked: Property | None) -> bool:
+def _holds(checked: Checked) -> bool:
     """Whether the start is right, as far as the reference's answer is determined."""
     if checked.passed:
         return True
@@ -115,13 +110,13 @@ def _holds(checked: Checked, asked: Property | None) -> bool:
     if not wrong or outcome.note or checked.expected is None:
         return False
     kernel = checked.prepared.kernel
-    return compare_outputs(kernel, checked.expected, determined_outputs(checked, asked)).holds
+    return compare_outputs(kernel, checked.expected, determined_outputs(checked)).holds
 
 
 def observed_of(checked: Checked, asked: Property | None = None) -> Observed:
     """Return what a check of the start says."""
     expected = checked.expected
-    if expected is None or checked.outputs is None or not _holds(checked, asked):
+    if expected is None or checked.outputs is None or not _holds(checked):
         return Observed(False, f"the starting kernel fails there: {blame(checked.outcome)}")
     kernel = checked.prepared.kernel
     slack, errors, failing = {}, {}, {}

@@ -286,9 +286,8 @@ FAULTY = (
         22,
         Kind.NON_FINITE,
         Rung.CONTRACT,
-        "infinity at the border stays what it is; NaN for it is a loss only if required",
+        "infinity at the border stays what it is",
         (*WRONG, *LOST),
-        "contract",
     ),
     Faulty(
         "stencil",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from corpus import FAULTY, RIGHT, candidate_of
+from corpus import FAULTY, GIVES_UP_INFINITIES, RIGHT, candidate_of
 from faulty_table import Faulty
 from ladder_table import STAGES, climb, plan_of
 
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Stage
 from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.properties import Obligations, Property
 
 SEED, EXAMPLES = 1, 50
 # Refused only where the declaration asks for the property, or by hardware.
@@ -36,6 +37,16 @@ def test_a_right_kernel_that_differs_from_the_start_is_accepted(name: str, sim: 
     assert climbed.evaluation.accepted, climbed.evaluation.reason
 
 
+@pytest.mark.parametrize("name", GIVES_UP_INFINITIES)
+def test_algebra_that_infinities_do_not_obey_is_refused_unless_they_are_given_up(
+    name: str, sim: Device
+) -> None:
+    kernel, candidate = candidate_of(name)
+    strict = replace(kernel, obligations=Obligations())
+    evaluation = evaluate(strict, candidate, plan_of(strict, SEED), sim)
+    assert [one.lost for one in evaluation.outcomes if one.lost] == [Property.NON_FINITE]
+
+
 def test_what_is_missed_is_known() -> None:
     assert set(MISSED) <= set(FAULTY)
     assert {one.name for one in ON_DEMAND} == {
@@ -43,7 +54,6 @@ def test_what_is_missed_is_known() -> None:
         "bias_gelu/bug_two_passes",
         "bias_gelu/bug_vector_unaligned",
         "ema/hack_idle_processors",
-        "stencil/bug_clamped_times_zero",
     }
 
 
