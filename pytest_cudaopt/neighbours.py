@@ -40,9 +40,10 @@ _TINY_EXPONENTS = (-260, -160)
 def without_undetermined(kernel: Kernel, expected: Expectation, outputs: Outputs) -> Outputs:
     """Return the outputs with the reference's own answer where theirs is that of a neighbour.
 
-    A float may be as far off as a neighbour's answer is; an integer must be what one of them says. Equal
-    elements of an array stay equal, so that ties keep their rule; only where that moves an integer do
-    neighbours count in which equal elements differ.
+    A float may be as far off as a neighbour's answer is; an integer must be what one of them says. For
+    integers equal elements of an array stay equal, so that ties keep their rule; only where that moves one do
+    neighbours count in which equal elements differ. For floats both do: the mean of equal numbers is rounded
+    too, and what is left of them is rounding alone.
     """
     arguments = expected.arguments
     wanted = [
@@ -57,9 +58,7 @@ def without_undetermined(kernel: Kernel, expected: Expectation, outputs: Outputs
         return outputs
     size = _size(arguments, max(least_ulp(arguments, one) for one in wanted))
     answers = _said_of(kernel, arguments, lambda array, seed: _noisy(array, size, seed))
-    apart = []
-    if not all(one.dtype.is_float for one in wanted):
-        apart = _said_of(kernel, arguments, lambda array, seed: _noisy(array, size, seed, apart=True))
+    apart = _said_of(kernel, arguments, lambda array, seed: _noisy(array, size, seed, apart=True))
     patched = {}
     for one in wanted:
         said, other = ([answer[one.name] for answer in some] for some in (answers, apart))
@@ -112,7 +111,7 @@ def _near(
         return near
     with np.errstate(all="ignore"):
         wide = expected.astype(np.float64)
-        reach = np.max([np.abs(said.astype(np.float64) - wide) for said in answers], axis=0)
+        reach = np.max([np.abs(said.astype(np.float64) - wide) for said in (*answers, *apart)], axis=0)
         near |= (np.abs(got.astype(np.float64) - wide) <= reach) & np.isfinite(reach)
     return near
 

@@ -69,7 +69,7 @@ def trials_of(kernel: Kernel, start: Candidate, seed: int) -> tuple[Trial, ...]:
 
 def _of_values(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[Trial]:
     draw = draws_of(kernel, start)
-    small, large = _smallest(kernel, _LEAST_ARRANGED), _largest(kernel, start)
+    small, large = smallest_case(kernel, _LEAST_ARRANGED), _largest(kernel, start)
     for family in available_families(kernel):
         risky = family.property is Property.INTEGER_RANGE
         arrays = len(arrays_in(family, kernel.at(small).parameters))
@@ -112,7 +112,7 @@ def _of_sizes(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[
 def _of_addresses(kernel: Kernel, rng: random.Random) -> Iterator[Trial]:
     """Yield what is asked of nobody unless it is required."""
     required = kernel.obligations.required
-    small = replace(_smallest(kernel), seed=rng.getrandbits(32))
+    small = replace(smallest_case(kernel), seed=rng.getrandbits(32))
     arrays = [p for p in kernel.parameters if p.is_array and p.symbol is None and p.name not in small.absent]
     if Property.UNALIGNED in required:
         for one in arrays:
@@ -124,7 +124,7 @@ def _of_addresses(kernel: Kernel, rng: random.Random) -> Iterator[Trial]:
                     yield Trial(Property.ALIASING, replace(small, alias=((output.name, source.name),)))
 
 
-def _smallest(kernel: Kernel, least: int = 0) -> Case:
+def smallest_case(kernel: Kernel, least: int = 0) -> Case:
     """Return the smallest declared case of at least so many elements; the largest if none has."""
     cases = sorted(kernel.cases, key=lambda case: all_elements(kernel, kernel.all_sizes(case)))
     enough = (case for case in cases if all_elements(kernel, kernel.all_sizes(case)) >= least)
@@ -148,7 +148,7 @@ def _largest(kernel: Kernel, start: Candidate) -> Case:
 
 def _with_size(kernel: Kernel, name: str, size: int) -> Case | None:
     """Return a case with that size, the others as small as the contract lets them be; None if it does not."""
-    small = _smallest(kernel)
+    small = smallest_case(kernel)
     if size == 0:
         sizes = {**small.by_name, name: 0}
         if _keeps_contract(kernel, sizes):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import statistics
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -75,11 +76,16 @@ def main() -> None:
     names = [one for one in FILES if not given.parts or any(part in one for part in given.parts)]
     caught: Counter[tuple[str, str]] = Counter()
     wrong: list[str] = []
+    seconds: list[float] = []
+    spent: Counter[str] = Counter()
     with open_device(given.device) as device:
         for name in names:
             climbed = climb(name, device, given.seed)
             rung = "-" if climbed.rung is None else str(climbed.rung)
             caught["right" if name not in FAULTY else str(FAULTY[name].kind), rung] += 1
+            if name not in FAULTY:
+                seconds.append(climbed.seconds)
+                spent.update(dict(climbed.evaluation.seconds))
             as_it_should = (climbed.rung is None) == (name not in FAULTY)
             wrong += [] if as_it_should else [name]
             mark, reason = " " if as_it_should else "!", climbed.evaluation.reason[:100]
@@ -92,6 +98,9 @@ def main() -> None:
     missed = sum(one in FAULTY for one in wrong)
     say(f"\n{faulty - missed} of {faulty} faulty kernels caught")
     say(f"{len(wrong) - missed} of {right} right ones refused")
+    if seconds:
+        by_stage = ", ".join(f"{stage} {100 * of / sum(seconds):.0f} %" for stage, of in spent.most_common())
+        say(f"a right one takes {statistics.median(seconds):.1f} s, {max(seconds):.1f} s at most: {by_stage}")
 
 
 def say(line: str) -> None:
