@@ -5,13 +5,14 @@ Somebody else says which cases there are and what they are worth; hypothesis pic
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import hypothesis
 from hypothesis import strategies
+from hypothesis.database import ExampleDatabase
 
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.declared import Kernel
@@ -83,12 +84,55 @@ def all_discarded(kernel: Kernel, fuzzed: Fuzzed[_T]) -> DeclarationError:
 
 
 def fuzz(
-    draw: Callable[[Pick], Case], judge: Callable[[Case], Judged[_T]], examples: int, seed: int
+    draw: Callable[[Pick], Case],
+    judge: Callable[[Case], Judged[_T]],
+    examples: int,
+    seed: int,
+    remembered_as: str = "",
 ) -> Fuzzed[_T]:
-    """Have `examples` drawn cases judged, and the first that fails made smaller; raises what `judge` does."""
+    """Have `examples` drawn cases judged, and the first that fails made smaller; raises what `judge` does.
+
+    A case that failed is kept in the database of hypothesis' current profile under the name
+    `remembered_as`, and judged before all others next time; not so without a name.
+    """
     fuzzer = _Fuzzer(judge)
-    fuzzer.run(draw, examples, seed)
+    fuzzer.run(draw, examples, seed, _database(remembered_as))
     return fuzzer.result
+
+
+def examples_of_profile() -> int | None:
+    """Return the `max_examples` of the hypothesis profile that somebody chose; None without one.
+
+    Nobody chose the profiles that hypothesis itself loads, on a machine of a CI service another one.
+    """
+    chosen = hypothesis.settings.get_current_profile_name() not in _OF_HYPOTHESIS
+    return int(hypothesis.settings().max_examples) if chosen else None
+
+
+_OF_HYPOTHESIS = ("default", "ci")
+
+
+class _Named(ExampleDatabase):
+    """The part of a database that belongs to one name: all our tests are one function to hypothesis."""
+
+    def __init__(self, inner: ExampleDatabase, name: str) -> None:
+        super().__init__()
+        self._inner = inner
+        self._name = name.encode() + b"\0"
+
+    def fetch(self, key: bytes) -> Iterable[bytes]:
+        return self._inner.fetch(self._name + key)
+
+    def save(self, key: bytes, value: bytes) -> None:
+        self._inner.save(self._name + key, value)
+
+    def delete(self, key: bytes, value: bytes) -> None:
+        self._inner.delete(self._name + key, value)
+
+
+def _database(name: str) -> ExampleDatabase | None:
+    inner: ExampleDatabase | None = hypothesis.settings().database
+    return _Named(inner, name) if name and inner is not None else None
 
 
 @dataclass
@@ -110,13 +154,20 @@ class _Fuzzer(Generic[_T]):
             failed=self.failed,
         )
 
-    def run(self, draw_case: Callable[[Pick], Case], examples: int, seed: int) -> None:
+    def run(
+        self,
+        draw_case: Callable[[Pick], Case],
+        examples: int,
+        seed: int,
+        database: ExampleDatabase | None = None,
+    ) -> None:
         @strategies.composite
         def cases(draw: strategies.DrawFn) -> Case:
             return draw_case(lambda low, high: _pick(draw, low, high))
 
+        # Outermost, since a seed takes the database away.
+        @hypothesis.settings(_SETTINGS, max_examples=examples, database=database)
         @hypothesis.seed(seed)
-        @hypothesis.settings(_SETTINGS, max_examples=examples)
         @hypothesis.given(cases())
         def every_case_holds(case: Case) -> None:
             self._look_at(case)
@@ -155,7 +206,7 @@ _SETTINGS = hypothesis.settings(
     database=None,
     deadline=None,
     suppress_health_check=list(hypothesis.HealthCheck),
-    phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+    phases=(hypothesis.Phase.reuse, hypothesis.Phase.generate, hypothesis.Phase.shrink),
     report_multiple_bugs=False,
     print_blob=False,
     verbosity=hypothesis.Verbosity.quiet,

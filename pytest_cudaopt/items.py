@@ -16,12 +16,12 @@ from pytest_cudaopt import report
 from pytest_cudaopt.achieved import achieved_by_case
 from pytest_cudaopt.certificate import certificate_of
 from pytest_cudaopt.contract_item import contract_kernel
-from pytest_cudaopt.draw_cases import declared_seed, draws_of
 from pytest_cudaopt.errors import CudaoptError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, CaseStatus, Plan, Stage, Status
+from pytest_cudaopt.fuzz_item import fuzz_kernel
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.peaks import known_peaks
-from pytest_cudaopt.pipeline import checker, evaluate
+from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.sanitize_item import sanitize_kernel
 from pytest_cudaopt.table import Row, RowStage
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.optimize.summary import RunSummary
     from pytest_cudaopt.session import KernelSession
 
+_SHOWN_CASES = 3
 _STAGES = {RowStage.CHECK: Stage.CHECK, RowStage.LATENCY: Stage.MEASURE}
 
 
@@ -39,7 +40,7 @@ def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
     """Do `work`; whatever this package can name as a fault becomes a failure."""
     try:
         if work.stage is RowStage.FUZZ:
-            return _fuzz(work, session)
+            return fuzz_kernel(work, session)
         if work.stage is RowStage.CONTRACT:
             return contract_kernel(work, session)
         if work.stage is RowStage.SANITIZE:
@@ -84,30 +85,6 @@ def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
     row = replace(row, touched_bytes=touched_bytes)
     judged = row.with_latency(latency, next(iter(done.values()), None))
     return Finished(judged, printed=evaluation.printed)
-
-
-def _fuzz(work: Work, session: KernelSession) -> Finished:
-    # Loads hypothesis, which only sessions that fuzz should pay for.
-    from pytest_cudaopt.drawn import judged_by
-    from pytest_cudaopt.fuzz import all_discarded, fuzz
-
-    settings, device, kernel = session.settings, session.device(), work.kernel
-    plan = Plan((Stage.COMPILE, Stage.CHECK), (), budget=Budget(timeout_s=settings.timeout_s))
-    candidate = kernel.start()
-    judge = judged_by(kernel, candidate, checker(kernel, candidate, plan, device))
-    seed = declared_seed(kernel) if settings.fuzz_seed is None else settings.fuzz_seed
-    fuzzed = fuzz(draws_of(kernel, candidate), judge, settings.fuzz_examples, seed)
-    row = work.row.on(device)
-    if fuzzed.failed is not None:
-        case, evaluation = fuzzed.failed
-        if evaluation.status is Status.NOT_JUDGED:
-            return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
-        session.shown_mistakes.update((work.kernel_id, one.mistake) for one in evaluation.findings)
-        failure = report.describe_evaluation(kernel, candidate, evaluation, session.root)
-        return Finished.failed(row, replace(failure, case=case if evaluation.outcomes else None))
-    if not fuzzed.judged:
-        raise all_discarded(kernel, fuzzed)
-    return Finished(replace(row, note=fuzzed.summary))
 
 
 def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finished:
@@ -203,7 +180,7 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
         attempts=len(summary.attempts) - 1,
         rejected=summary.rejected or None,
         tokens=summary.usage.total or None,
-        notes=(*summary.notes, *_proof(summary)),
+        notes=(*summary.notes, *_proof(summary), *_cases_on_offer(summary)),
         folder=_folder(summary, session),
         note=summary.acceptance.message if summary.acceptance is not None else None,
     )
@@ -214,6 +191,16 @@ def _proof(summary: RunSummary) -> list[str]:
     if summary.best is None or not summary.improved:
         return []
     return [f"certificate: {certificate_of(summary.best.evaluation).line}"]
+
+
+def _cases_on_offer(summary: RunSummary) -> list[str]:
+    """Return the cases that showed mistakes, to be declared so that they stay out for good."""
+    found = summary.cases_to_declare
+    if not found:
+        return []
+    more = f", and {len(found) - _SHOWN_CASES} in summary.json" if len(found) > _SHOWN_CASES else ""
+    shown = ", ".join(found[:_SHOWN_CASES])
+    return [f"mistakes showed at cases nobody declared; cases= could take {shown}{more}"]
 
 
 def _gains(summary: RunSummary) -> str | None:

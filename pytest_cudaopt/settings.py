@@ -91,6 +91,10 @@ class Settings:
     stub: tuple[str, ...]
     compdb: str
 
+    def is_default(self, field: str) -> bool:
+        """Whether an option has the value that it has without being given."""
+        return any(o.field == field and o.default == getattr(self, field) for o in OPTIONS)
+
     def differing_flags(
         self,
         *,
@@ -111,7 +115,7 @@ class Settings:
 
     def given_flags(self, *, without: Collection[str] = ()) -> list[str]:
         """Return the flags of everything that is not the default, but for the fields in `without`."""
-        chosen = [o for o in OPTIONS if o.field not in without and getattr(self, o.field) != o.default]
+        chosen = [o for o in OPTIONS if o.field not in without and not self.is_default(o.field)]
         return [o.flag if o.is_switch else f"{o.flag}={o.write(getattr(self, o.field))}" for o in chosen]
 
 
@@ -367,7 +371,8 @@ OPTIONS: tuple[Option, ...] = (
         "--cudaopt-fuzz-examples",
         option_text.whole(0),
         10,
-        "cases drawn per kernel beside the declared ones, 0 for none (default 10)",
+        "cases drawn per kernel beside the declared ones, 0 for none (default 10, or what a Hypothesis "
+        "profile of yours says)",
         metavar="N",
     ),
     Option(

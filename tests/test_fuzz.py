@@ -296,6 +296,50 @@ def test_it_reaches_junit_and_workers(project: Any) -> None:
     assert properties["cudaopt.note"] == "10 drawn"
 
 
+def drawn(project: Any, *flags: str) -> int:
+    """Return how many different cases the fuzzing of a project's kernel drew."""
+    result = project.pytester.runpytest_subprocess("-k", "fuzz", "--junitxml=j.xml", *flags)
+    assert result.ret in (0, 1)
+    found = xml.etree.ElementTree.parse(project.path / "j.xml").iter("property")  # noqa: S314 - ours
+    note = next(str(one.get("value")) for one in found if one.get("name") == "cudaopt.note")
+    return int(note.removesuffix(" drawn"))
+
+
+def test_the_profile_somebody_loads_says_how_many_cases_are_drawn(project: Any) -> None:
+    project.pytester.makeconftest(
+        "import hypothesis\nhypothesis.settings.register_profile('long', max_examples=40)\n"
+    )
+
+    assert drawn(project) == 10
+    assert 10 < drawn(project, "--hypothesis-profile=long") <= 40
+    assert drawn(project, "--hypothesis-profile=long", "--cudaopt-fuzz-examples=7") == 7
+
+
+def test_a_case_that_failed_is_judged_first_the_next_time(tmp_path: Path, sim: Device) -> None:
+    made = axpy(tmp_path, ("a * x[i]", "(n >= 40 ? 2.0f : a) * x[i]"), cases=FRIENDLY)
+    start = made.start()
+    judge = judged_by(made, start, checker(made, start, PLAN, sim))
+
+    def judged(name: str, seed: int) -> list[Any]:
+        seen: list[Any] = []
+
+        def noted(one: Any) -> Any:
+            seen.append(one)
+            return judge(one)
+
+        found = fuzz(draws_of(made, start), noted, 10, seed, remembered_as=name)
+        assert found.failed is not None
+        return [found.failed[0], *seen]
+
+    smallest = judged("a", 1)[0]
+
+    assert judged("a", 2)[1] == smallest
+    # Of another name's examples nothing is known, and without one nothing is kept.
+    assert judged("b", 2)[1] != smallest
+    assert judged("", 2)[1] != smallest
+    assert judged("", 2)[1] != smallest
+
+
 @pytest.mark.parametrize("given", ["17", "seventeen"])
 def test_the_seed_of_hypothesis_own_option_is_that_of_the_draws(project: Any, given: str) -> None:
     break_for_40(project)

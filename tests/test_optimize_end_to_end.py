@@ -100,3 +100,16 @@ def test_the_wrong_outputs_of_an_attempt_are_kept(device: Device, tmp_path: Path
     y = np.fromfile(wrong.folder / "attempt-00" / "n4096.replay-y.bin", dtype=np.float32)
     expected = compute_expected(kernel, bind(kernel, kernel.cases[0])).arrays["y"]
     assert not np.allclose(y, expected)
+
+
+def test_a_case_that_showed_a_mistake_is_offered_to_be_declared(project):
+    # Only the first version is slow, and one of the others is wrong at sizes nobody listed.
+    slow = "volatile float* v = y; if (BLOCK == 64 && i < n) for (int k = 0; k < 50; ++k) v[i] = 0; "
+    project.edit("scale.cu", "if (i < n)", slow + "if (i < n && (BLOCK != 128 || n == 51 || n == 4096))")
+    result = project.run("--optimize", "-k", "optimize")
+
+    (summary,) = (json.loads(path.read_text()) for path in project.path.glob("results/run-*/summary.json"))
+    assert summary["best_tunables"] == {"BLOCK": 256}
+    (case,) = summary["cases_to_declare"]
+    assert case.startswith("case(n=")
+    result.stdout.fnmatch_lines([f"*mistakes showed at cases nobody declared; cases= could take {case}"])

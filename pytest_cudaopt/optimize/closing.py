@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import plots
@@ -20,8 +21,9 @@ _MOST_ROWS = 60
 
 def write(run: Run, summary: RunSummary) -> None:
     """Write `history.json`, `summary.json`, the best one's certificate and, of times, the heatmap."""
-    telling = run.folder.write_history_array()
-    run.folder.write_json("summary.json", {**summary.to_json(), "cases_to_declare": telling})
+    run.cases_to_declare = run.folder.write_history_array()
+    summary = replace(summary, cases_to_declare=run.cases_to_declare)
+    run.folder.write_json("summary.json", summary.to_json())
     if summary.best is not None:
         run.folder.write_json("certificate.json", certificate_of(summary.best.evaluation).to_json())
     if summary.start_ns is not None:

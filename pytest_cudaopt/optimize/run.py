@@ -68,6 +68,7 @@ class Run:
     pending: dict[int, Pending] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     acceptance: Acceptance | None = None
+    cases_to_declare: tuple[str, ...] = ()
     # By the number of the attempt they lead to, while they go on.
     dialogues: dict[int, Dialogue] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
@@ -139,4 +140,5 @@ class Run:
             acceptance=self.acceptance,
             usage=self.usage,
             notes=tuple(self.notes),
+            cases_to_declare=self.cases_to_declare,
         )

@@ -49,7 +49,8 @@ class RunSummary:
     Of `attempts` the start and the best are whole. `stopped_detail` is a sentence, and so are `notes`, on
     what a reader of the figures has to know; `usage` is what all attempts took of a model. Latencies are
     geometric means over the measured cases and None as long as the start was not measured; they are modelled
-    or measured as `latency_kind` says, and those of start and best are of the same mode.
+    or measured as `latency_kind` says, and those of start and best are of the same mode. `cases_to_declare`
+    are those nobody declared at which an attempt failed, as one can paste them.
     """
 
     kernel: str
@@ -61,6 +62,7 @@ class RunSummary:
     acceptance: Acceptance | None = None
     usage: Usage = field(default_factory=Usage)
     notes: tuple[str, ...] = ()
+    cases_to_declare: tuple[str, ...] = ()
 
     @property
     def start(self) -> Attempt | None:
@@ -157,6 +159,7 @@ class RunSummary:
             ],
             "warnings": list(self.warnings),
             "notes": list(self.notes),
+            "cases_to_declare": list(self.cases_to_declare),
             "tokens": {**asdict(self.usage), "total": self.usage.total},
             "stopped_because": self.stopped_because,
             "stopped_detail": self.stopped_detail,
