@@ -10,7 +10,7 @@ from pytest_cudaopt import plausible, touched
 from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.checked import check_case, faulty, no_launch
+from pytest_cudaopt.checked import check_case, explained, faulty, no_launch
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
@@ -48,7 +48,8 @@ class CaseJudge:
     def check(self, case: Case, _: CaseOutcome | None = None) -> CaseOutcome:
         """Hold one launch against the reference."""
         budget = self.plan.budget
-        return check_case(self.kernel, self.candidate, self.compiled, case, self.device, budget).outcome
+        checked = check_case(self.kernel, self.candidate, self.compiled, case, self.device, budget)
+        return explained(checked.outcome, checked.prepared, self.compiled, self.device, budget)
 
     def sanitize(self, case: Case, before: CaseOutcome | None = None) -> CaseOutcome:
         """Run every check of `sim`."""

@@ -18,7 +18,7 @@ from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.outputs import Outputs
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.prepared_case import PreparedCase
-from pytest_cudaopt.run import configure, fault_behind_wrong, run
+from pytest_cudaopt.run import configure, fault_on_sim, run
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,10 @@ class Checked:
 def check_case(
     kernel: Kernel, candidate: Candidate, compiled: Compiled, case: Case, device: Device, budget: Budget
 ) -> Checked:
-    """Launch `case` on poisoned outputs and compare; raises as `pipeline.evaluate` does."""
+    """Launch `case` on poisoned outputs and compare; raises as `pipeline.evaluate` does.
+
+    What went wrong on a GPU is not explained yet: `explained` does that.
+    """
     prepared = prepare(kernel, case, device)
     try:
         # A reference that raises is reported as such, whatever the kernel does.
@@ -66,12 +69,27 @@ def check_case(
         printed=result.printed,
     )
     if not agreement.holds:
-        # A fault on one device is one on the other, whatever this one noticed.
-        behind = fault_behind_wrong(prepared, compiled, launch, device, budget)
-        status = CaseStatus.WRONG if behind is None else CaseStatus.FAULT
-        found = () if behind is None else (behind,)
-        outcome = replace(outcome, status=status, findings=found, note=agreement.note)
+        outcome = replace(outcome, status=CaseStatus.WRONG, note=agreement.note)
     return Checked(outcome, prepared, compiled, launch, expected, result.outputs_again or result.outputs)
+
+
+def explained(
+    outcome: CaseOutcome, prepared: PreparedCase, compiled: Compiled, device: Device, budget: Budget
+) -> CaseOutcome:
+    """Return a failure with what `sim` says of it: the place of a GPU's fault, or the one it did not notice.
+
+    It executes the launch once more, which is worth it for what a person will see, and for nothing else.
+    """
+    if outcome.launch is None or outcome.status not in _EXPLAINED:
+        return outcome
+    seen = fault_on_sim(outcome.finding, prepared, compiled, outcome.launch, device, budget)
+    if seen is None:
+        return outcome
+    # A fault on one device is one on the other, whatever the other noticed.
+    return replace(outcome, status=CaseStatus.FAULT, findings=(seen,))
+
+
+_EXPLAINED = (CaseStatus.WRONG, CaseStatus.FAULT, CaseStatus.LOST)
 
 
 def faulty(

@@ -12,7 +12,7 @@ from pytest_cudaopt.agreement import compare_outputs
 from pytest_cudaopt.by_chance import other_draws
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
-from pytest_cudaopt.checked import Checked, check_case, no_launch
+from pytest_cudaopt.checked import Checked, check_case, explained, no_launch
 from pytest_cudaopt.compile import Compiled, CompileFailure, compile_candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
@@ -24,13 +24,14 @@ from pytest_cudaopt.errors import (
     ReferenceRaised,
 )
 from pytest_cudaopt.evaluation import Budget, CaseOutcome, CaseStatus, Comparison
-from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.neighbours import undetermined_signs
+from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.stricter import stricter
 from pytest_cudaopt.tripwire import Tripwire
 from pytest_cudaopt.validate import compare_marked
-from pytest_cudaopt.witness import Observed, determined_outputs, observe
+from pytest_cudaopt.witness import Observed, determined_outputs, fault_of_start, has_faulted, observe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 # A hang costs a GPU's process, and no trial takes so long otherwise.
 _TRIAL_TIMEOUT_S = 10.0
+# Right kernels take milliseconds at larger sizes, and the others bind nobody.
+_LARGER_TIMEOUT_S = 3.0
 # What a block may execute on `sim`, and how many times what one did at the declared cases.
 _LEAST_TRIAL_INSTRUCTIONS = 5_000_000
 _TRIAL_FACTOR = 50
@@ -47,10 +50,14 @@ _MOST_THREADS_ON_SIM = 1 << 27
 
 @dataclass(frozen=True)
 class Tested:
-    """How a trial ended: an outcome, or why it binds nobody."""
+    """How a trial ended: an outcome, or why it binds nobody.
+
+    `took_long` says that the candidate did not end in time, where nobody has said how long it may take.
+    """
 
     outcome: CaseOutcome | None
     why: str = ""
+    took_long: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,8 +97,10 @@ class Challenger:
         start_first = start_first or asked is Property.INTEGER_RANGE
         if start_first and not required and not self.observed(asked, case).holds:
             return Tested(None, self.observed(asked, case).why)
+        if not required and (fault := self._fault_of_start(case)) is not None:
+            return Tested(None, f"at {case}: the starting kernel fails there: {fault.message}")
         try:
-            checked = self.check(case)
+            checked = self.check(case, _LARGER_TIMEOUT_S if asked is Property.LARGER_SIZES else None)
         except (ReferenceFault, DeclarationError, ExpressionError) as error:
             # At sizes of the contract a reference may raise, but not leave outputs unwritten.
             raised = not isinstance(error, ReferenceFault) or isinstance(error, ReferenceRaised)
@@ -105,7 +114,7 @@ class Challenger:
             return Tested(None, f"at {case}: {checked.outcome.findings[0].message}")
         if asked is Property.LARGER_SIZES and _takes_long(checked):
             # How much longer a right kernel may take there, nobody has said.
-            return Tested(None, f"at {case}: {checked.outcome.findings[0].message}")
+            return Tested(None, f"at {case}: {checked.outcome.findings[0].message}", took_long=True)
         refused = no_launch(self.kernel, self.candidate, case, checked.outcome.finding)
         observed = self.observed(asked, case)
         if refused is not None and not observed.holds:
@@ -117,9 +126,17 @@ class Challenger:
             return Tested(None, f"at {case}: {why}")
         return Tested(outcome)
 
-    def check(self, case: Case) -> Checked:
-        """Check the candidate; raises as `check_case` does."""
-        return check_case(self.kernel, self.candidate, self.compiled, case, self.device, self.budget)
+    def check(self, case: Case, most_s: float | None = None) -> Checked:
+        """Check the candidate, on a GPU within `most_s`; raises as `check_case` does."""
+        budget = self.budget
+        if most_s is not None and self.device.is_gpu:
+            budget = replace(budget, launch_timeout_s=min(most_s, budget.launching_timeout_s))
+        return check_case(self.kernel, self.candidate, self.compiled, case, self.device, budget)
+
+    def explained(self, failed: CaseOutcome) -> CaseOutcome:
+        """Return a failure of the candidate with what `sim` says of one on a GPU."""
+        prepared = prepare(self.kernel, failed.case, self.device)
+        return explained(failed, prepared, self.compiled, self.device, self.budget)
 
     def check_start(self, case: Case) -> Checked | None:
         """Check the starting kernel; None if it does not compile."""
@@ -139,6 +156,12 @@ class Challenger:
             if not observed.holds:
                 return f"the starting kernel is right there by chance: at {other} {observed.why}"
         return ""
+
+    def _fault_of_start(self, case: Case) -> Finding | None:
+        """Return what ends the start at `case`, asked of `sim` once a GPU's process was lost to it."""
+        if not self.device.is_gpu or not has_faulted(self.kernel, self.witness, self.device):
+            return None
+        return fault_of_start(self.kernel, self.witness, case, self.device, self.budget)
 
     def _threads(self, case: Case) -> int:
         """Return how many threads the candidate's launch would have on `sim`; 0 if nobody can say."""

@@ -97,20 +97,24 @@ def fuzz(challenger: Challenger, plan: Plan) -> Rung:
 
     draw = _draws(challenger)
     fuzzed = fuzz_cases(draw, judge, plan.fuzz_examples, plan.fuzz_seed)
-    return Rung(None if fuzzed.failed is None else fuzzed.failed[1], log.tried)
+    failed = None if fuzzed.failed is None else challenger.explained(fuzzed.failed[1])
+    return Rung(failed, log.tried)
 
 
 def contract(challenger: Challenger, plan: Plan) -> Rung:
     """Ask for every property at cases made for it."""
     log = _Log(Stage.CONTRACT)
+    took_long: set[Property] = set()
     for trial in trials_of(challenger.kernel, challenger.witness, plan.fuzz_seed):
-        if not challenger.owes(trial.property):
+        if not challenger.owes(trial.property) or trial.property in took_long:
             continue
         tested = log.add(
             trial.property, challenger.stand(trial.property, trial.case, start_first=trial.is_risky)
         )
+        took_long |= {trial.property} if tested.took_long else set()
         if tested.outcome is not None and tested.outcome.status is not CaseStatus.PASSED:
-            return Rung(_plainest(challenger, _smallest(challenger, trial, tested.outcome)), log.tried)
+            failed = _plainest(challenger, _smallest(challenger, trial, tested.outcome))
+            return Rung(challenger.explained(failed), log.tried)
     return Rung(_at_large_offsets(challenger, plan, log), log.tried)
 
 

@@ -1,7 +1,7 @@
 """Run a compiled candidate at one case, for its outputs: one request, so that a fault has one cause.
 
-A GPU sees less than `sim`: it launches a second time on another poison, and `sim` is asked for the place of a
-fault, or whether there is one behind a wrong result.
+A GPU sees less than `sim`: it launches a second time on another poison, and `sim` can be asked for the place
+of a fault, or whether there is one behind a wrong result.
 """
 
 from __future__ import annotations
@@ -85,20 +85,26 @@ def run(
         result = _result(answer, files, again, prepared)
     finally:
         remove((*files.values(), *again.values()))
-    if result.fault is not None and device.is_gpu:
-        once = _for_sim(request, prepared, compiled, launch)
-        return RunResult(None, fault=localise(result.fault, once, device))
     return result
 
 
-def fault_behind_wrong(
-    prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, device: Device, budget: Budget
+def fault_on_sim(
+    found: Finding | None,
+    prepared: PreparedCase,
+    compiled: Compiled,
+    launch: LaunchConfiguration,
+    device: Device,
+    budget: Budget,
 ) -> Finding | None:
-    """Return the fault that `sim` finds behind a GPU's wrong result; None where there is no GPU."""
+    """Return a GPU's fault with the place that `sim` finds; of None, the fault behind a wrong result if any.
+
+    As it was found where there is no GPU.
+    """
     if not device.is_gpu:
-        return None
+        return found
     request = base_request(prepared, compiled, "check", device, budget)
-    return fault_behind(_for_sim(request, prepared, compiled, launch), device)
+    once = _for_sim(request, prepared, compiled, launch)
+    return fault_behind(once, device) if found is None else localise(found, once, device)
 
 
 def _texts(files: Mapping[str, Path]) -> dict[str, str]:

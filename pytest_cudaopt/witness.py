@@ -6,11 +6,13 @@ A candidate owes what the start can do, and no more.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from pytest_cudaopt.agreement import compare_outputs
+from pytest_cudaopt.arguments import all_elements
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.checked import Checked, check_case
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_REMEMBERED = 4096
+# Elements of all arrays that `sim` is quick with.
+_SMALL = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +46,13 @@ class Observed:
     """What the start did at a case.
 
     `holds` says that it was right. `slack` is what a candidate may then miss, by output; `errors` the start's
-    own error over its output's scale; `failing` marks elements at which it lacks the property itself.
+    own error over its output's scale; `failing` marks elements at which it lacks the property itself;
+    `faulted` says that a fault ended it.
     """
 
     holds: bool
     why: str = ""
+    faulted: bool = False
     slack: Mapping[str, Slack] = field(default_factory=dict)
     errors: Mapping[str, float] = field(default_factory=dict)
     failing: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
@@ -65,6 +71,29 @@ def observe(
     return known[key]
 
 
+def has_faulted(kernel: Kernel, start: Candidate, device: Device) -> bool:
+    """Whether a fault has ended the start at some case: its contract is looser than what it can do."""
+    return any(
+        seen.faulted
+        for (of, digest, _, _), seen in _KNOWN.get(device, {}).items()
+        if of is kernel and digest == start.digest
+    )
+
+
+def fault_of_start(
+    kernel: Kernel, start: Candidate, case: Case, device: Device, budget: Budget
+) -> Finding | None:
+    """Return what ends the start at `case` on `sim`, which costs no GPU's process; None for large cases."""
+    sim = device.on_sim
+    with suppress(CudaoptError):
+        if all_elements(kernel, kernel.all_sizes(case)) > _SMALL:
+            return None
+        compiled = compile_candidate(kernel, start, sim, budget, (case,))
+        if not isinstance(compiled, CompileFailure):
+            return _fault(kernel, start, compiled, case, sim, budget)
+    return None
+
+
 _KNOWN: WeakKeyDictionary[Device, dict[Any, Observed]] = WeakKeyDictionary()
 
 
@@ -78,7 +107,7 @@ def _observe(
         if asked is Property.INTEGER_RANGE and (
             fault := _fault(kernel, start, compiled, case, device, budget)
         ):
-            return Observed(False, f"the starting kernel fails there: {fault.message}")
+            return Observed(False, f"the starting kernel fails there: {fault.message}", faulted=True)
         checked = check_case(kernel, start, compiled, case, device, budget)
     except CudaoptError as error:
         return Observed(False, error.short)
@@ -117,7 +146,8 @@ def observed_of(checked: Checked, asked: Property | None = None) -> Observed:
     """Return what a check of the start says."""
     expected = checked.expected
     if expected is None or checked.outputs is None or not _holds(checked):
-        return Observed(False, f"the starting kernel fails there: {blame(checked.outcome)}")
+        why = f"the starting kernel fails there: {blame(checked.outcome)}"
+        return Observed(False, why, faulted=checked.outcome.status is CaseStatus.FAULT)
     kernel = checked.prepared.kernel
     slack, errors, failing = {}, {}, {}
     for output in expected.arguments.outputs:

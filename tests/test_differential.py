@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from judged_kernels import AXPY, axpy
+from pretend_gpu import pretend
 
 from pytest_cudaopt import case, differential, witness
 from pytest_cudaopt.compile import Compiled, compile_candidate
@@ -238,3 +239,23 @@ def test_what_the_start_misses_becomes_slack(tmp_path: Path, sim: Device) -> Non
 
     assert slack() == 1.0
     assert slack(OFF_BY_1) == pytest.approx(4 * 1e-4 / 1.5e-4, rel=0.01)
+
+
+def test_once_the_start_cost_a_gpu_its_process_sim_is_asked_first(tmp_path: Path, sim: Device) -> None:
+    overruns = ("i < n", "i < n + n % 2")
+    gpu, harness = pretend(sim)
+    one = challenger(axpy(tmp_path, overruns, cases=CASES), gpu, overruns, ("a * x[i]", "x[i] * a"))
+
+    def asked(n: int) -> tuple[differential.Tested, list[str]]:
+        before = len(harness.asked)
+        tested = one.stand(Property.FUZZED_SIZES, case(n=n, seed=1))
+        return tested, [request.device for request in harness.asked[before:] if "check" in request.id]
+
+    first, on = asked(91)
+    assert (first.outcome, on.count("cuda:0")) == (None, 2)
+    second, on = asked(93)
+    assert (second.outcome, on) == (None, ["sim"])
+    assert "the starting kernel fails there" in second.why
+    # Where it does not fail, the candidate is judged as ever.
+    third, on = asked(94)
+    assert (status(third), on) == (CaseStatus.PASSED, ["sim", "cuda:0"])

@@ -221,3 +221,16 @@ def test_the_smallest_case_that_fails_is_shown_and_can_be_pasted(judge: Judge, t
     assert failed.case.by_name == {"n": 41}
     assert str(failed.case).startswith("case(n=41, seed=")
     assert evaluation.reason.startswith("case n41: 1 of 41 elements of 'y'")
+
+
+def test_what_takes_too_long_at_one_larger_size_is_not_tried_at_more(tmp_path: Path, sim: Device) -> None:
+    made = copying(tmp_path)
+    slow = candidate_of(
+        made, [(IF, "    for (volatile int k = 0; n > 3000 && k < 10000000;) k = k + 1;\n" + IF)]
+    )
+    plan = Plan((Stage.COMPILE, Stage.CHECK, Stage.CONTRACT), made.cases, witness=made.start())
+    evaluation = evaluate(made, slow, plan, sim)
+
+    assert evaluation.accepted
+    (larger,) = (one for one in evaluation.tried if one.property is Property.LARGER_SIZES)
+    assert (larger.judged, larger.discarded) == (0, 1)
