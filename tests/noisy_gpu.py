@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pytest_cudaopt import gate_measured
 from pytest_cudaopt.evaluation import Budget, Sampling, SamplingMode
+from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.gated import Gated, Thresholds
 from pytest_cudaopt.interleave import Interleaved
 from pytest_cudaopt.launch import LaunchConfiguration
@@ -105,11 +106,16 @@ class NoisyGpu:
 
 def gate(gpu: NoisyGpu, thresholds: Thresholds = USUAL) -> Gated:
     """Have the gate decide about the two versions of a noisy GPU."""
+    found = ask_gate(gpu, thresholds)
+    assert isinstance(found, Gated)
+    return found
+
+
+def ask_gate(gpu: NoisyGpu, thresholds: Thresholds = USUAL, against: str = "baseline") -> Gated | Finding:
+    """Return what the gate answers, a fault too."""
     prepared: Any = None
     arms: Any = (EARLIER, CURRENT)
     device: Any = gpu
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gate_measured, "interleave", gpu.interleave)
-        found = gate_measured.gate_measured(prepared, *arms, device, Budget(), thresholds, "baseline")
-    assert isinstance(found, Gated)
-    return found
+        return gate_measured.gate_measured(prepared, *arms, device, Budget(), thresholds, against)
