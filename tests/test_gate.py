@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -126,6 +127,14 @@ def test_the_smallest_slowdown_that_is_found_is_never_below_the_effect() -> None
     assert smallest_slowdown(0.0141, 10, USUAL) == pytest.approx(0.03, abs=1e-3)
 
 
+def test_the_page_of_the_rule_has_its_numbers() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "gate.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| ([\d.]+) % \|$", page, re.MULTILINE)
+    assert [int(blocks) for blocks, _ in rows] == [10, 20, 30, MOST_BLOCKS]
+    for blocks, largest in rows:
+        assert smallest_slowdown(float(largest) / 100, int(blocks), USUAL) == pytest.approx(0.03, abs=1e-4)
+
+
 @pytest.mark.parametrize(
     ("clocks", "steady"),
     [
@@ -207,14 +216,14 @@ def test_exact_bounds_are_those_of_the_tables() -> None:
     assert (upper_bound(5, 5), lower_bound(0, 5)) == (1.0, 0.0)
 
 
-# Standard deviations as seen on GPUs and beyond; "places" are larger than any seen.
+# Standard deviations as seen on GPUs and beyond. "places" make 0.6 % between two versions in an epoch.
 NOISES = {
     "quiet": Noise(sample=0.005),
     "short": Noise(median_ns=2000.0, sample=0.02),
     "restless": Noise(block=0.007, drift=0.02),
     "loud": Noise(sample=0.02, block=0.015),
     "placed": Noise(placement=0.003),
-    "places": Noise(placement=0.006),
+    "places": Noise(placement=0.0042),
     "steps": Noise(steps=0.05),
     "ticks": Noise(median_ns=2016.0, sample=0.001, block=0.001, tick_ns=32.0),
 }
@@ -245,7 +254,7 @@ def unconfirmed(gpu: NoisyGpu) -> GateVerdict:
 
 
 def test_a_rule_without_confirmation_errs_under_the_same_noise() -> None:
-    assert false_verdicts(unconfirmed, "places") > 5
+    assert false_verdicts(unconfirmed, "places") > 2
 
 
 def test_a_rule_without_a_floor_of_the_effect_errs_under_the_same_noise() -> None:
@@ -254,7 +263,7 @@ def test_a_rule_without_a_floor_of_the_effect_errs_under_the_same_noise() -> Non
 
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(1.03, SLOWER), (1 / 1.03, FASTER)], ids=["slower", "faster"])
-@pytest.mark.parametrize("name", [name for name in NOISES if name != "places"])
+@pytest.mark.parametrize("name", NOISES)
 def test_a_difference_of_three_percent_is_found(name: str, ratio: float, verdict: GateVerdict) -> None:
     found = verdicts(NOISES[name], ratio, lambda gpu: gate(gpu).verdict, 200)
     assert found.count(verdict) >= 0.95 * len(found)
