@@ -26,6 +26,7 @@ from pytest_cudaopt.gate_measured import Arm, is_identical
 from pytest_cudaopt.gated import Gated, GateVerdict
 from pytest_cudaopt.gpu_state import ClockReason, GpuState
 from pytest_cudaopt.launch import LaunchConfiguration
+from pytest_cudaopt.machine_code import machine_code
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.prepared_case import PreparedCase
 
@@ -204,6 +205,27 @@ def test_a_kernel_that_is_only_written_otherwise_is_the_same_without_measuring(
     assert isinstance(found, Gated)
     assert (found.verdict, found.blocks, found.ratio) == (SAME, 0, None)
     assert found.reason == "identical code and launch as the baseline"
+
+
+def test_a_kernel_in_another_file_is_the_same(tmp_path: Path, sim: Device) -> None:
+    kernel = axpy(tmp_path)
+    moved = replace(kernel.start(), file="elsewhere/moved.cu")
+    compiled = compile_candidate(kernel, moved, sim, Budget())
+    assert isinstance(compiled, Compiled)
+    prepared = prepare(kernel, kernel.cases[0], sim)
+    assert is_identical(prepared, build(kernel, moved.source, sim), (compiled, LAUNCH))
+
+
+def test_a_renamed_kernel_has_the_same_code(tmp_path: Path, sim: Device) -> None:
+    codes = set()
+    for name in ("axpy", "scales_and_shifts"):
+        kernel = axpy(tmp_path, ("void axpy(", f"void {name}("), entry=name)
+        compiled, _ = build(kernel, kernel.start().source, sim)
+        cubin, lowered = compiled.module.cubin_file, compiled.module.lowered
+        assert cubin is not None
+        assert lowered is not None
+        codes.add(machine_code(Path(cubin).read_bytes(), lowered[name]))
+    assert len(codes) == 1
 
 
 CHANGES = {
