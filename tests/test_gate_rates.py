@@ -73,6 +73,11 @@ def test_a_broken_promise_of_the_gate_is_told(broken: Rates, complaint: str) -> 
     assert f"BROKEN 1 us: {complaint}" in gate_figures.summary([broken])
 
 
+def test_every_decision_that_is_not_as_it_should_be_is_shown_up_to_five_of_a_kind() -> None:
+    told = made(decisions(SAME, 9) + decisions(UNSURE, 7), decisions(SLOWER, 3) + decisions(SAME, 1))
+    assert told.surprises() == ["    A/A unsure: "] * 5 + ["    A/B same: "]
+
+
 def test_the_spread_is_what_the_bounds_stand_on() -> None:
     block_sd = 0.002
     reach = t_quantile(0.995, 9) * block_sd / math.sqrt(10)

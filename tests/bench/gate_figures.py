@@ -76,27 +76,39 @@ class Rates:
         }
         return [f"{self.name}: {text}" for text, is_broken in said.items() if is_broken]
 
+    def surprises(self, most: int = 5) -> list[str]:
+        """Return what the gate said where it was wrong, or could not tell; at most so many of each kind."""
+        equal = [one.gated for one in self.equal if one.gated.verdict is not GateVerdict.SAME]
+        missed = [one.gated for one in self.slowed if not one.gated.fails]
+        return [
+            f"    {kind} {gated.verdict}: {gated.reason}"
+            for kind, some in (("A/A", equal), ("A/B", missed))
+            for gated in some[:most]
+        ]
+
     def line(self) -> str:
         counts = "".join(f"{self.count(verdict):>8}" for verdict in VERDICTS)
         rate = upper_bound(self.count(GateVerdict.SLOWER), len(self.equal))
         found = f"{self.found} of {len(self.slowed)}"
+        seen = statistics.median(one.gated.ratio or 1.0 for one in self.slowed)
         spread = self.block_sd
         block_sd = "-" if spread is None else f"{spread:.3%}"
         smallest = (
             "-" if spread is None else f"{smallest_slowdown(spread, blocks_needed(spread, USUAL), USUAL):.2%}"
         )
         return (
-            f"{self.name:<8}{self.mode:<7}{counts}{rate:>10.2%}{found:>13}{self.slowdown - 1:>+9.2%}"
+            f"{self.name:<8}{self.mode:<7}{counts}{rate:>10.2%}{found:>13}"
+            f"{self.slowdown - 1:>+9.2%}{seen - 1:>+9.2%}"
             f"{smallest:>10}{block_sd:>10}{_median_s(self.equal):>9.3f}{_median_s(self.slowed):>9.3f}"
         )
 
 
 VERDICTS = (GateVerdict.SLOWER, GateVerdict.FASTER, GateVerdict.SAME, GateVerdict.UNSURE)
 TITLE = (
-    f"{'':<8}{'':<7}{'A/A':>8}{'':>24}{'slower':>10}{'A/B':>13}{'':>9}{'found':>10}{'block':>10}"
+    f"{'':<8}{'':<7}{'A/A':>8}{'':>24}{'slower':>10}{'A/B':>13}{'':>18}{'found':>10}{'block':>10}"
     f"{'s, A/A':>9}{'s, A/B':>9}\n"
     f"{'kernel':<8}{'mode':<7}{''.join(f'{verdict:>8}' for verdict in VERDICTS)}{'at most':>10}"
-    f"{'found':>13}{'slower':>9}{'at 95 %':>10}{'sd':>10}{'median':>9}{'median':>9}"
+    f"{'found':>13}{'slower':>9}{'seen':>9}{'at 95 %':>10}{'sd':>10}{'median':>9}{'median':>9}"
 )
 
 

@@ -64,7 +64,7 @@ class Bench:
         self.kernel: Kernel = declare(source, workload.n)
         self.device = device
         self.prepared: PreparedCase = prepare(self.kernel, self.kernel.cases[0], device)
-        self.mode = ""
+        self.mode, self.median_ns = "", 0.0
 
     def version(self, steps: int, number: int) -> Arm:
         """Compile a version; `number` makes it another module."""
@@ -156,7 +156,7 @@ def run(
         until = now + (ends - now) / (len(workloads) - number)
         share = equal // len(workloads) + (number < equal % len(workloads))
         all_made.append(rates(Bench(source, workload, device), share, slowed, until))
-        sys.stdout.write(all_made[-1].line() + "\n")
+        sys.stdout.write("\n".join([all_made[-1].line(), *all_made[-1].surprises()]) + "\n")
         sys.stdout.flush()
     sys.stdout.write("\n".join(summary(all_made)) + "\n")
     return 1 if any(made.failures() for made in all_made) else 0
