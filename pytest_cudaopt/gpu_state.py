@@ -51,6 +51,13 @@ _DOUBTFUL = {
     ClockReason.HARDWARE_THERMAL: "its temperature (hardware)",
     ClockReason.POWER_BRAKE: "a power brake from outside",
 }
+# These slow a GPU at once and by much; a power limit is how many run all day.
+_THROTTLING = (
+    ClockReason.HARDWARE_SLOWDOWN
+    | ClockReason.SOFTWARE_THERMAL
+    | ClockReason.HARDWARE_THERMAL
+    | ClockReason.POWER_BRAKE
+)
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,12 @@ def clock_reasons(bits: int) -> ClockReason:
         if bits & reason.value:
             known |= reason
     return known
+
+
+def throttled_by(state: GpuState | None) -> str:
+    """Say what slows the GPU at once and by much; empty if nothing does, or nobody knows."""
+    held = ClockReason.NONE if state is None else state.reasons & _THROTTLING
+    return " and ".join(text for reason, text in _DOUBTFUL.items() if reason in held)
 
 
 def doubts(

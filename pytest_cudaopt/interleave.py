@@ -58,11 +58,13 @@ def interleave(
     budget: Budget,
     blocks: int = 20,
     launches: int = 10,
+    mode: SamplingMode | None = None,
 ) -> Interleaved | Finding:
     """Time at least two non-empty launches of the case in turn, or return the fault of one of them.
 
-    Arms share the inputs; whatever they may write is their own. Raises EnvironmentFault on `sim`, whose times
-    have no noise that a pair could cancel.
+    Arms share the inputs; whatever they may write is their own. With a `mode` of None the harness chooses;
+    `batch` is cold where launches cannot be batched. Raises EnvironmentFault on `sim`, whose times have no
+    noise that a pair could cancel.
     """
     if not device.is_gpu:
         raise EnvironmentFault(
@@ -76,11 +78,12 @@ def interleave(
     steps = [launch_step(prepared, compiled, launch) for compiled, launch in arms]
     timed = tuple(_arm(step, i, modules[i].name, own) for i, step in enumerate(steps))
     base = base_request(prepared, arms[0][0], "interleave", device, budget, guard_bytes=0)
+    step = Interleave(timed, blocks, launches, mode="auto" if mode is None else mode.value)
     request = replace(
         base,
         modules=modules,
         buffers=tuple(one for buffer in base.buffers for one in _buffers(buffer, len(arms), own)),
-        steps=(*(Load(module.name) for module in modules), Interleave(timed, blocks, launches)),
+        steps=(*(Load(module.name) for module in modules), step),
     )
     answer = device.ask(request)
     return answer.fault or _interleaved(answer, len(arms), blocks, launches)

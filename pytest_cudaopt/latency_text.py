@@ -1,18 +1,10 @@
-"""Times, latencies and rates as a person reads them."""
+"""Latencies and rates as a person reads them."""
 
 from __future__ import annotations
 
 from pytest_cudaopt.achieved import Achieved
+from pytest_cudaopt.duration_text import format_duration, three_digits
 from pytest_cudaopt.evaluation import Latency, SamplingMode
-
-
-def format_duration(ns: float) -> str:
-    """Write a duration with three significant digits and the unit a person would choose."""
-    for unit, scale in (("ns", 1.0), ("us", 1e3), ("ms", 1e6)):
-        # 999.5 would round to four digits.
-        if ns < 999.5 * scale:
-            return f"{_three_digits(ns / scale)} {unit}"
-    return f"{_three_digits(ns / 1e9)} s"
 
 
 def format_latency(latency: Latency, done: Achieved | None = None) -> str:
@@ -28,7 +20,7 @@ def format_latency(latency: Latency, done: Achieved | None = None) -> str:
         if mode is not latency.mode and other is not None:
             parts[0] += f" ({mode} {format_duration(other.median_ns)})"
     if latency.sampling is not None:
-        parts.append(f"IQR {_three_digits(100 * latency.sampling.relative_iqr)} %")
+        parts.append(f"IQR {three_digits(100 * latency.sampling.relative_iqr)} %")
     if latency.batch is not None and latency.batch.floor_ns is not None:
         parts.append(f"launch floor {format_duration(latency.batch.floor_ns)}")
     return ", ".join([*parts, *([] if done is None else format_achieved(done))])
@@ -56,10 +48,5 @@ def format_rate(per_s: float, unit: str) -> str:
     """Write a rate with three significant digits, such as `3.46 TB/s`."""
     for prefix, scale in (("k", 1e3), ("M", 1e6), ("G", 1e9)):
         if per_s < 999.5 * scale:
-            return f"{_three_digits(per_s / scale)} {prefix}{unit}/s"
-    return f"{_three_digits(per_s / 1e12)} T{unit}/s"
-
-
-def _three_digits(value: float) -> str:
-    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    return f"{value:.{decimals}f}"
+            return f"{three_digits(per_s / scale)} {prefix}{unit}/s"
+    return f"{three_digits(per_s / 1e12)} T{unit}/s"

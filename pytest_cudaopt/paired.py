@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ def t_probability(t: float, degrees: int) -> float:
     return (1 + between) / 2
 
 
+@cache
 def t_quantile(probability: float, degrees: int) -> float:
     """Return what Student's t with `degrees` of freedom exceeds with 1 - `probability`; by bisection."""
     if not 0 < probability < 1:

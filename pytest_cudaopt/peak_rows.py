@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.doctor import Row, State
+from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.errors import CudaoptError
-from pytest_cudaopt.latency_text import format_duration, format_rate
+from pytest_cudaopt.latency_text import format_rate
 from pytest_cudaopt.peak_measurement import measure_peaks
 from pytest_cudaopt.peaks import Peaks, TheoreticalPeaks, remember_peaks, theoretical_peaks
 

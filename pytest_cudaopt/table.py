@@ -13,8 +13,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt.achieved import Achieved
+from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.evaluation import Evaluation, Latency, LatencyKind, SamplingMode
-from pytest_cudaopt.latency_text import format_bytes, format_duration, format_latency
+from pytest_cudaopt.latency_text import format_bytes, format_latency
 
 if TYPE_CHECKING:
     from pytest_cudaopt.device import Device

@@ -14,7 +14,17 @@ PACKAGE = Path(__file__).parents[1] / "pytest_cudaopt"
 
 # A module imports from its own layer and those below.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "dtypes", "expressions", "wire", "durable", "cache", "rounding", "float_expressions"),
+    (
+        "errors",
+        "dtypes",
+        "expressions",
+        "wire",
+        "durable",
+        "cache",
+        "rounding",
+        "float_expressions",
+        "duration_text",
+    ),
     (
         "__init__",
         "values",
@@ -71,6 +81,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "evaluation",
         "paired",
         "gated",
+        "gate",
+        "gate_reason",
         "recorded",
         "incumbent",
         "option_text",
@@ -125,6 +137,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "contents",
         "measure",
         "interleave",
+        "gate_measured",
         "localise",
         "peaks",
         "peak_measurement",

@@ -11,12 +11,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "bench"))
 
 import fault_storm
-import interleaved_null
 import repeatability
 import verdict_time
 
 from pytest_cudaopt.evaluation import Latency, LatencyKind, Sampling, SamplingMode
-from pytest_cudaopt.paired import PairedEstimate
 
 SHORT = repeatability.Workload("1 us", 1024, 0.001, least_gain=10.0)
 
@@ -85,32 +83,6 @@ def test_a_broken_promise_of_speed_is_told(
     fresh = verdict_time.Verdict(fresh_s + 0.01, 0.01, {})
     assert verdict_time.report([warm], [fresh], [restart_ms]) == code
     assert ("BROKEN" in capsys.readouterr().out) == bool(code)
-
-
-def decision(ratio: float, reach: float = 0.001) -> interleaved_null.Decision:
-    paired = PairedEstimate(ratio, ratio - reach, ratio + reach, 20, 0.001, ratio)
-    return interleaved_null.Decision(paired, "batch", 80.0)
-
-
-@pytest.mark.parametrize(
-    ("slower", "ratios", "kept"),
-    [
-        (0.0, [1.0] * 50, True),
-        (0.0, [1.0] * 49 + [1.03], True),
-        (0.0, [1.0] * 48 + [1.03, 0.97], False),
-        (0.03, [1.03] * 48 + [1.0] * 2, True),
-        (0.03, [1.03] * 47 + [1.0] * 3, False),
-        (0.03, [1.03] * 49 + [0.97], False),
-    ],
-)
-def test_decisions_that_err_too_often_are_told(slower: float, ratios: list[float], kept: bool) -> None:
-    experiment = interleaved_null.Experiment("made up", "delay", 1, "STEPS", (1, 1), slower)
-    assert interleaved_null.is_kept(experiment, [decision(ratio) for ratio in ratios]) == kept
-
-
-def test_an_effect_within_its_own_bounds_is_no_decision() -> None:
-    assert not decision(1.03, reach=0.03).says_slower
-    assert not decision(0.97, reach=0.03).says_faster
 
 
 def test_a_storm_has_every_kind_about_equally_often_in_the_order_of_its_seed() -> None:

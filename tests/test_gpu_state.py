@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_cudaopt import gpu_state
-from pytest_cudaopt.gpu_state import ClockReason, GpuState, doubts, other_processes
+from pytest_cudaopt.gpu_state import ClockReason, GpuState, doubts, other_processes, throttled_by
 
 CALM = GpuState(sm_clock_mhz=1980, max_sm_clock_mhz=1980, temperature_c=40, power_w=120.0)
 
@@ -196,3 +196,12 @@ def test_clocks_are_doubted_without_nvml_but_not_against_an_unknown_maximum() ->
     assert len(doubts(None, [1980.0, 1000.0], 1980.0)) == 1
     assert doubts(None, [500.0], 0.0) == ()
     assert doubts(None, [500.0], None) == ()
+
+
+def test_a_gpu_is_throttled_by_heat_and_brakes_but_not_by_its_power_limit() -> None:
+    hot = ClockReason.SOFTWARE_THERMAL | ClockReason.POWER_BRAKE | ClockReason.POWER_CAP
+    assert throttled_by(replace(CALM, reasons=hot)) == (
+        "its temperature (software) and a power brake from outside"
+    )
+    assert throttled_by(replace(CALM, reasons=ClockReason.POWER_CAP | ClockReason.IDLE)) == ""
+    assert throttled_by(None) == ""

@@ -4,8 +4,9 @@ import pytest
 from measured_latencies import batch_latency, cold_latency
 
 from pytest_cudaopt.achieved import Achieved
+from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.evaluation import Latency, LatencyKind
-from pytest_cudaopt.latency_text import format_bytes, format_duration, format_latency, format_rate
+from pytest_cudaopt.latency_text import format_bytes, format_latency, format_rate
 
 
 @pytest.mark.parametrize(

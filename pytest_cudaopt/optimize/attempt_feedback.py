@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import directives, report
+from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.evaluation import CaseStatus, LatencyKind
-from pytest_cudaopt.latency_text import format_duration, format_latency
+from pytest_cudaopt.latency_text import format_latency
 from pytest_cudaopt.optimize import comparing, floor, held_out, model_terms
 from pytest_cudaopt.optimize.tuner import Space
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.evaluation import LatencyKind
-from pytest_cudaopt.latency_text import format_duration, format_latency
+from pytest_cudaopt.latency_text import format_latency
 from pytest_cudaopt.optimize import model_terms
 
 if TYPE_CHECKING:

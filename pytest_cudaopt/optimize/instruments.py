@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_cudaopt import report
+from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.evaluation import Plan, Stage
-from pytest_cudaopt.latency_text import format_duration
 from pytest_cudaopt.optimize import (
     attempt_feedback,
     comparing,

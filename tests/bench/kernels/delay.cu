@@ -1,12 +1,15 @@
-// a + b after as many dependent steps as it is told to take: a kernel can be made a few percent slower.
+// y = x, and the last block goes on for STEPS dependent steps: so much longer takes the kernel.
 // @launch grid=(cdiv(n, 256)) block=(256)
-// @tune STEPS = 0
-extern "C" __global__ void delay(const float* a, const float* b, float* c, int n) {
+// @tune STEPS = 64
+extern "C" __global__ void delay(const float* x, float* y, int n) {
     int i = blockIdx.x * 256 + threadIdx.x;
     if (i >= n) return;
-    float value = a[i] + b[i];
-    float same = value;
+    float value = x[i], same = value;
+    // Blocks begin in the order of their numbers: what the last one adds, nothing hides.
+    if (blockIdx.x == gridDim.x - 1) {
+#pragma unroll 16
+        for (int step = 0; step < STEPS; ++step) same = fmaf(same, 0.5f, 1.0f);
+    }
     // Never true; the compiler cannot know, and has to keep the steps.
-    for (int step = 0; step < STEPS; ++step) same = fmaf(same, 0.5f, 1.0f);
-    c[i] = same == 1234.5f ? same : value;
+    y[i] = same == 1234.5f ? same : value;
 }
