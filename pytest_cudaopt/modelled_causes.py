@@ -14,20 +14,22 @@ from pytest_cudaopt.line_counters import LineCounters, flattened
 _MOST_CAUSES = 3
 # Compilers move a few instructions without anybody having changed anything.
 _LEAST_RATIO = 1.05
-# A counter that was nearly 0 has no ratio worth its size; 32 is what one warp can lose.
+# Where there was nothing of a kind, a ratio says nothing; 32 is what one warp can lose.
 _MOST_RATIO = 32.0
 _PIPES = ("fp32", "fp64", "integer", "half", "special", "tensor", "control")
 
 
 @dataclass(frozen=True)
 class _Figure:
-    """What may be the cause: a sum of counters, or what there is of it for each of others.
+    """What may be the cause: a sum of counters, or what there is of it `per` each of others.
 
-    `terms` are those of the model it makes longer.
+    `pool` are the counters that it is a part of and that compete for the same thing: a tenfold number of next
+    to nothing is no cause. `terms` are those of the model that it makes longer.
     """
 
     name: str
     counters: tuple[str, ...]
+    pool: tuple[str, ...]
     terms: tuple[str, ...]
     per: tuple[str, ...] = ()
     less_is_worse: bool = False
@@ -40,50 +42,74 @@ class _Figure:
         """Return the counters and what they are divided by, 0 where that is nothing."""
         return _total(counters, self.counters), _total(counters, self.per)
 
-    def worse(self, before: float, after: float) -> float:
-        """Return how many times as bad `after` is, within what a ratio can say."""
-        first, second = (after, before) if self.less_is_worse else (before, after)
-        return min(_MOST_RATIO, second / first if first else max(second, 1.0))
+    def excess(self, was: float, counters: Mapping[str, int]) -> float:
+        """Return how much more `counters` have than if the figure still were what it was."""
+        above, below = self.parts(counters)
+        more = above - was * (below if self.per else 1)
+        return -more if self.less_is_worse else more
+
+    def worse(self, was: float, counters: Mapping[str, int]) -> float:
+        """Return how many times as much there is of the pool because of the excess."""
+        pool, excess = float(_total(counters, self.pool)), self.excess(was, counters)
+        if self.less_is_worse:
+            pool += excess
+        return min(_MOST_RATIO, pool / (pool - excess)) if excess < pool else _MOST_RATIO
 
 
-_LOADED, _ISSUED = ("lsu", "latency"), ("issue", "latency")
+_LOADED = ("lsu", "latency")
 _INSTRUCTIONS = tuple(f"warp_instructions.{pipe}" for pipe in (*_PIPES, "memory"))
+_SECTORS = ("global_load_sectors", "global_store_sectors")
+_OTHER_REQUESTS = ("global_load_requests", "global_store_requests", "local_requests")
+_REQUESTS = (*_OTHER_REQUESTS, "shared_requests", "atomic_requests")
+_PASSES = (*_OTHER_REQUESTS, "shared_wavefronts", "atomic_serializations")
+_TO_MEMORY = (*_LOADED, "l2", "dram")
 _FIGURES = (
     _Figure(
         "global load sectors per request",
         ("global_load_sectors",),
-        (*_LOADED, "l2", "dram"),
+        _SECTORS,
+        _TO_MEMORY,
         per=("global_load_requests",),
     ),
     _Figure(
         "global store sectors per request",
         ("global_store_sectors",),
-        (*_LOADED, "l2", "dram"),
+        _SECTORS,
+        _TO_MEMORY,
         per=("global_store_requests",),
     ),
-    _Figure("global load requests", ("global_load_requests",), (*_LOADED, "issue")),
-    _Figure("global store requests", ("global_store_requests",), (*_LOADED, "issue")),
-    _Figure("shared wavefronts per request", ("shared_wavefronts",), _LOADED, per=("shared_requests",)),
-    _Figure("shared requests", ("shared_requests",), _LOADED),
-    _Figure("local requests", ("local_requests",), (*_LOADED, "issue")),
+    _Figure(
+        "shared wavefronts per request", ("shared_wavefronts",), _PASSES, _LOADED, per=("shared_requests",)
+    ),
     _Figure(
         "atomic serialisations per request",
         ("atomic_serializations",),
+        _PASSES,
         (*_LOADED, "atomics"),
         per=("atomic_requests",),
     ),
-    _Figure("atomic requests", ("atomic_requests",), (*_LOADED, "atomics")),
-    _Figure("barriers", ("barriers",), ("latency",)),
-    _Figure("blocks", ("blocks",), ("blocks", "tail")),
-    _Figure("divergent branches", ("divergent_branches",), (*_ISSUED, *_PIPES)),
-    _Figure(
-        "active lanes per instruction",
-        ("lane_instructions",),
-        (*_ISSUED, *_PIPES),
-        per=_INSTRUCTIONS,
-        less_is_worse=True,
-    ),
-    *(_Figure(f"{pipe} instructions", (f"warp_instructions.{pipe}",), (*_ISSUED, pipe)) for pipe in _PIPES),
+    _Figure("global load requests", ("global_load_requests",), _REQUESTS, (*_LOADED, "issue")),
+    _Figure("global store requests", ("global_store_requests",), _REQUESTS, (*_LOADED, "issue")),
+    _Figure("shared requests", ("shared_requests",), _REQUESTS, (*_LOADED, "issue")),
+    _Figure("local requests", ("local_requests",), _REQUESTS, (*_LOADED, "issue")),
+    _Figure("atomic requests", ("atomic_requests",), _REQUESTS, _LOADED),
+    # A few that meet are enough to wait for.
+    _Figure("atomic requests", ("atomic_requests",), ("atomic_requests",), ("atomics",)),
+    _Figure("barriers", ("barriers",), ("barriers", "blocks"), ("latency",)),
+    _Figure("blocks", ("blocks",), ("blocks",), ("blocks", "tail")),
+)
+_PIPE_FIGURES = tuple(
+    _Figure(f"{pipe} instructions", (f"warp_instructions.{pipe}",), _INSTRUCTIONS, (pipe, "issue", "latency"))
+    for pipe in _PIPES
+)
+_BRANCHES = _Figure("divergent branches", ("divergent_branches",), ("divergent_branches",), ())
+_LANES = _Figure(
+    "active lanes per instruction",
+    ("lane_instructions",),
+    ("lane_instructions",),
+    ("issue", "latency", *_PIPES),
+    per=_INSTRUCTIONS,
+    less_is_worse=True,
 )
 
 
@@ -101,22 +127,34 @@ def causes(before: Latency, after: Latency) -> tuple[Cause, ...]:
         if worse >= _LEAST_RATIO
     ]
     telling = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])
-    return tuple(cause for _, cause in telling[:_MOST_CAUSES]) or _longest(before, after, growth)
+    named = tuple(dict.fromkeys(cause for _, cause in telling))
+    return named[:_MOST_CAUSES] or _longest(before, after, growth)
 
 
+# How much worse, which terms, what to say.
 _Found = tuple[float, tuple[str, ...], Cause]
 
 
 def _counted(before: Latency, after: Latency) -> Iterator[_Found]:
     earlier, current = (flattened(one.counters or {}) for one in (before, after))
+    fewer_lanes = max(1.0, _LANES.worse(_LANES.of(earlier), current))
+    # The branch says more than the instructions that ran for fewer lanes because of it.
+    if _BRANCHES.of(current) > _BRANCHES.of(earlier):
+        yield fewer_lanes, _LANES.terms, _cause(_BRANCHES, before, after)
+    yield fewer_lanes, _LANES.terms, _cause(_LANES, before, after)
     for figure in _FIGURES:
-        was, now = figure.of(earlier), figure.of(current)
-        if was == now:
-            continue
-        at = _line(figure, was, before.by_line, after.by_line)
-        cause = Cause(figure.name, was, now)
-        placed = cause if at is None else replace(cause, file=at.file, line=at.line)
-        yield figure.worse(was, now), figure.terms, placed
+        yield figure.worse(figure.of(earlier), current), figure.terms, _cause(figure, before, after)
+    for figure in _PIPE_FIGURES:
+        # As many for each half of a warp are no more instructions.
+        was = figure.of(earlier) * fewer_lanes
+        yield figure.worse(was, current), figure.terms, _cause(figure, before, after)
+
+
+def _cause(figure: _Figure, before: Latency, after: Latency) -> Cause:
+    was, now = (figure.of(flattened(one.counters or {})) for one in (before, after))
+    cause = Cause(figure.name, was, now)
+    at = _line(figure, was, before.by_line, after.by_line)
+    return cause if at is None else replace(cause, file=at.file, line=at.line)
 
 
 def _occupancy(before: Latency, after: Latency) -> Iterator[_Found]:
@@ -150,7 +188,9 @@ def _line(
     """Return the line with most of what is too much; those that count as before are not to blame."""
     counting = [one for one in after if figure.parts(one.flat)[0]]
     changed = list(_changed(figure, before, counting))
-    return max(changed or counting, key=lambda one: _excess(figure, was, one), default=None)
+    return max(
+        changed or counting, key=lambda one: figure.excess(was if figure.per else 0.0, one.flat), default=None
+    )
 
 
 def _changed(
@@ -164,12 +204,6 @@ def _changed(
             known[parts] -= 1
         else:
             yield line
-
-
-def _excess(figure: _Figure, was: float, line: LineCounters) -> float:
-    above, below = figure.parts(line.flat)
-    excess = above - was * below if figure.per else float(above)
-    return -excess if figure.less_is_worse else excess
 
 
 def _total(counters: Mapping[str, int], names: Iterable[str]) -> int:

@@ -56,9 +56,9 @@ extern "C" __global__ void work(const float* x, float* y, int rows, int cols) {
     float value = x[i];
     int way = threadIdx.x / 32;
     if (way & 1) {
-        for (int k = 0; k < 200; ++k) value = value * 1.5f + 1.0f;
+        for (int k = 0; k < 1000; ++k) value = value * 1.5f + 1.0f;
     } else {
-        for (int k = 0; k < 200; ++k) value = value * 0.5f - 1.0f;
+        for (int k = 0; k < 1000; ++k) value = value * 0.5f - 1.0f;
     }
     y[i] = value;
 }
@@ -100,7 +100,7 @@ SLOWED = {
         6,
     ),
     "bank conflicts": Slowed(PADDED, (("[33]", "[32]"),), "shared wavefronts per request", 9),
-    "divergence": Slowed(TOGETHER, (("threadIdx.x / 32", "threadIdx.x"),), "active lanes per instruction", 7),
+    "divergence": Slowed(TOGETHER, (("threadIdx.x / 32", "threadIdx.x"),), "divergent branches", 6),
 }
 
 

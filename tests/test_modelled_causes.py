@@ -23,7 +23,6 @@ TERMS = {
 }
 COUNTERS: Mapping[str, int] = {
     "blocks": 10,
-    "lane_instructions": 32000,
     "global_load_requests": 100,
     "global_load_sectors": 400,
     "shared_requests": 100,
@@ -47,7 +46,12 @@ def latency(
         bound=bound,
         terms_ns=tuple({**TERMS, **terms}.items()),
         occupancy={"blocks_per_sm": 8, "warps_per_sm": warps_per_sm, "limited_by": "shared"},
-        counters={**COUNTERS, "warp_instructions": instructions, **(counters or {})},
+        counters={
+            **COUNTERS,
+            "lane_instructions": 32 * sum(instructions.values()),
+            "warp_instructions": instructions,
+            **(counters or {}),
+        },
         by_line=lines,
     )
 
@@ -72,11 +76,12 @@ def loads(number: int, requests: int, sectors: int) -> LineCounters:
         (latency({"local_requests": 500}, lsu=320.0), "local requests 0 -> 500"),
         (latency({"atomic_requests": 9}, atomics=320.0), "atomic requests 0 -> 9"),
         (latency({"barriers": 90}, latency=700.0), "barriers 0 -> 90"),
-        (latency({"blocks": 9000}, blocks=700.0), "blocks 10 -> 9e+03"),
+        (latency({"blocks": 9000}, blocks=700.0), "blocks 10 -> 9,000"),
         (latency(pipes={"fp64": 800}, fp64=700.0), "fp64 instructions 0 -> 800"),
+        (latency({"lane_instructions": 16000}, issue=300.0), "active lanes per instruction 32 -> 16"),
         (
-            latency({"lane_instructions": 16000}, issue=300.0),
-            "active lanes per instruction 32 -> 16",
+            latency({"lane_instructions": 16000, "divergent_branches": 50}, issue=300.0),
+            "divergent branches 0 -> 50",
         ),
         (latency(warps_per_sm=16, latency=300.0), "warps per SM (limited by shared) 64 -> 16"),
         (latency(latency=300.0), "the model's term 'latency' in ns 70 -> 300"),
@@ -100,8 +105,30 @@ def test_what_makes_the_longest_term_longer_comes_first() -> None:
     assert by_banks[0].counter == "shared wavefronts per request"
 
 
+def test_instructions_that_doubled_because_warps_parted_are_not_more_work() -> None:
+    twice = {"fp32": 800, "integer": 800, "memory": 400}
+    parted = latency({"lane_instructions": 32000, "divergent_branches": 9}, twice, issue=300.0)
+    worked = latency(None, {"fp32": 1400}, issue=300.0)
+    assert [one.counter for one in causes(latency(), parted)] == [
+        "divergent branches",
+        "active lanes per instruction",
+    ]
+    assert [one.counter for one in causes(latency(), worked)] == ["fp32 instructions"]
+
+
+def test_ten_times_next_to_nothing_is_no_cause() -> None:
+    few = {
+        "local_requests": 1,
+        "divergent_branches": 1,
+        "global_load_requests": 400,
+        "global_load_sectors": 1600,
+    }
+    blamed = causes(latency(), latency(few, lsu=320.0, latency=300.0))
+    assert [one.counter for one in blamed] == ["global load requests"]
+
+
 def test_at_most_three_are_named_and_small_changes_are_not() -> None:
-    pipes = {"fp32": 800, "integer": 800, "special": 9, "half": 9, "fp64": 9}
+    pipes = {"fp32": 1600, "integer": 1600, "special": 900, "half": 900, "fp64": 900}
     named = causes(latency(), latency(pipes=pipes, issue=900.0))
     assert len(named) == 3
     assert causes(latency(), latency({"shared_requests": 104, "shared_wavefronts": 104}, lsu=85.0)) == causes(
