@@ -116,6 +116,25 @@ def test_the_same_code_with_another_launch_is_run(tmp_path: Path, sim: Device, a
     assert launches(asked)
 
 
+def test_the_same_code_with_fewer_registers_is_run(tmp_path: Path, sim: Device) -> None:
+    kernel = declare(tmp_path, COALESCED)
+    case = modelled(kernel, kernel.start(), sim)
+    assert case.runs_as(case.compiled, case.launch)
+    module = case.compiled.module
+    spilling = {name: replace(taken, registers=99) for name, taken in module.resources.items()}
+    other = replace(case.compiled, module=replace(module, resources=spilling))
+    assert not case.runs_as(other, case.launch)
+
+
+def test_numbers_of_a_model_without_a_name_are_not_compared(
+    tmp_path: Path, sim: Device, asked: list[Request], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nameless = replace(machine_of(sim), model="")
+    monkeypatch.setattr("pytest_cudaopt.gate_on_sim.machine_of", lambda _: nameless)
+    gate(tmp_path, sim, UNCOALESCED, COALESCED, recorded=True, machine=nameless, asked=asked)
+    assert launches(asked) == [True]
+
+
 def test_under_an_unchanged_toolchain_only_a_regression_runs_anything(
     tmp_path: Path, sim: Device, asked: list[Request]
 ) -> None:

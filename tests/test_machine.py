@@ -19,6 +19,12 @@ def test_sim_is_the_gpu_it_models_its_compiler_and_its_model(sim: Device) -> Non
     assert re.fullmatch("[0-9a-f]{12}", machine.model or "")
 
 
+def test_sim_beside_a_gpu_has_no_driver(sim: Device) -> None:
+    gpu, _ = pretend(sim)
+    machine = machine_of(replace(gpu, harness=sim.harness, _lock=-1).on_sim)
+    assert (machine.driver, machine.model) == (None, sim.harness.version.model)
+
+
 def test_another_compiler_is_another_machine(sim: Device) -> None:
     other = replace(sim, toolchain=replace(sim.toolchain, version=(11, 8)))
     assert machine_of(other) != machine_of(sim)

@@ -105,6 +105,15 @@ def test_what_makes_the_longest_term_longer_comes_first() -> None:
     assert by_banks[0].counter == "shared wavefronts per request"
 
 
+def test_what_bounds_counts_twice() -> None:
+    counted = {"global_load_sectors": 800, "shared_wavefronts": 340}
+    named = [
+        causes(latency(), latency(counted, l2=360.0, lsu=330.0, bound=bound))[0].counter
+        for bound in ("l2", "lsu")
+    ]
+    assert named == ["global load sectors per request", "shared wavefronts per request"]
+
+
 def test_instructions_that_doubled_because_warps_parted_are_not_more_work() -> None:
     twice = {"fp32": 800, "integer": 800, "memory": 400}
     parted = latency({"lane_instructions": 32000, "divergent_branches": 9}, twice, issue=300.0)
@@ -155,6 +164,22 @@ def test_a_line_that_counts_as_before_is_not_to_blame() -> None:
     assert causes(before, after)[0].line == 7
     # Without what was before, the worst line is all one can tell.
     assert causes(latency({"global_load_sectors": 1000}), after)[0].line == 3
+
+
+def test_a_line_that_is_there_twice_now_is_to_blame_once() -> None:
+    strided = {"requests": 10, "sectors": 320}
+    before = latency(lines=(loads(3, **strided), loads(7, 90, 360)))
+    lines = (loads(3, **strided), loads(7, 90, 360), loads(9, **strided))
+    after = latency({"global_load_requests": 110, "global_load_sectors": 1000}, lines=lines, l2=900.0)
+    assert causes(before, after)[0].line == 9
+
+
+def test_a_line_without_the_counter_is_never_to_blame() -> None:
+    strided = loads(3, 10, 320)
+    before = latency({"global_load_requests": 20}, lines=(strided, loads(7, 10, 40)))
+    lines = (strided, line(8, barriers=3))
+    after = latency({"global_load_requests": 10, "global_load_sectors": 320}, lines=lines, l2=900.0)
+    assert causes(before, after)[0].line == 3
 
 
 def test_without_counters_by_line_no_line_is_named() -> None:
