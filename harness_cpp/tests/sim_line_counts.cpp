@@ -44,6 +44,7 @@ std::map<int, Counters> by_line(const Measurement& measurement) {
 TEST("each line counts what its own instructions did") {
   const auto lines = by_line(measure(1, 10, true));
   CHECK_EQUAL(6u, lines.size());
+  CHECK_EQUAL(20u * 3u * 32u, lines.at(2).lane_instructions);  // without those that load parameters
   CHECK_EQUAL(20u, lines.at(3).global_load_requests);
   CHECK_EQUAL(80u, lines.at(3).global_load_sectors);
   CHECK_EQUAL(0u, lines.at(3).global_store_requests);
