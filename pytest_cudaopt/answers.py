@@ -20,6 +20,7 @@ from pytest_cudaopt.evaluation import (
     SamplingMode,
 )
 from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.line_counters import LineCounters
 from pytest_cudaopt.protocol import Extent3, without_version
 from pytest_cudaopt.rounding_error import RoundingLoss
 
@@ -147,11 +148,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class HarnessVersion:
-    """What the harness says of itself."""
+    """What the harness says of itself; `model` names what decides counters and modelled latencies."""
 
     protocol: int
     harness: str
     isa: str
+    model: str
 
 
 def parse_line(text: str | bytes, what: str) -> Any:
@@ -203,6 +205,7 @@ class _RawModel:
     blocks: int | None = None
     counters: Mapping[str, Any] | None = None
     spread: float | None = None
+    by_line: tuple[LineCounters, ...] = ()
 
 
 def _read_step(value: Any, path: str) -> StepAnswer:
@@ -234,6 +237,7 @@ def _read_latency(kind: Any, value: Any, path: str) -> Latency:
             occupancy=model.occupancy,
             counters=model.counters,
             spread=model.spread,
+            by_line=model.by_line,
         )
     return _measured(wire.from_json(_RawTiming, value, at), at)
 

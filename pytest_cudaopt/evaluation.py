@@ -13,6 +13,7 @@ from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.launch import LaunchConfiguration
+from pytest_cudaopt.line_counters import LineCounters
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.sanitized import Sanitized
 from pytest_cudaopt.tripwire import Tripwire
@@ -219,7 +220,8 @@ class Latency:
     """The latency of one case. Fields of the other kind are None or empty.
 
     Measured: `median_ns` is that of `mode`; the other mode stands beside it and is never mixed in.
-    A clock of 0 is unknown. `notes` are sentences about what makes the number doubtful.
+    A clock of 0 is unknown. `notes` are sentences about what makes the number doubtful. `by_line` are there
+    if they were asked for.
     """
 
     kind: LatencyKind
@@ -239,6 +241,7 @@ class Latency:
     occupancy: Mapping[str, Any] | None = None
     counters: Mapping[str, Any] | None = None
     spread: float | None = None
+    by_line: tuple[LineCounters, ...] = ()
 
     @property
     def sampling(self) -> Sampling | None:

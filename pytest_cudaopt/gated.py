@@ -44,7 +44,12 @@ class Cause:
 
     def __str__(self) -> str:
         at = f" at {self.file}:{self.line}" if self.line is not None else ""
-        return f"{self.counter} {self.before:.3g} -> {self.after:.3g}{at}"
+        return f"{self.counter} {_number(self.before)} -> {_number(self.after)}{at}"
+
+
+def _number(value: float) -> str:
+    """Write three significant digits, and never an exponent for what was counted."""
+    return f"{value:.3g}" if value < 999.5 else f"{float(f'{value:.3g}'):,.0f}"
 
 
 @dataclass(frozen=True)

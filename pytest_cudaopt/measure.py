@@ -54,16 +54,23 @@ class Measured:
 
 
 def measure(
-    prepared: PreparedCase, compiled: Compiled, launch: LaunchConfiguration, device: Device, plan: Plan
+    prepared: PreparedCase,
+    compiled: Compiled,
+    launch: LaunchConfiguration,
+    device: Device,
+    plan: Plan,
+    *,
+    by_line: bool = False,
 ) -> Measured | Finding:
     """Return the latency of one non-empty launch, or the fault that kept it from being measured.
 
-    Raises ReferenceFault on a GPU, where a timed launch is held against the reference.
+    With `by_line` a modelled one has the counters of each source line. Raises ReferenceFault on a GPU, where
+    a timed launch is held against the reference.
     """
     if device.is_gpu:
         return _measure_on_gpu(prepared, compiled, launch, device, plan)
     request = base_request(prepared, compiled, "measure", device, plan.budget)
-    step = _step(prepared, compiled, launch, plan)
+    step = replace(_step(prepared, compiled, launch, plan), by_line=by_line)
     answer = device.ask(replace(request, steps=(Load(compiled.module.name), step)))
     return answer.fault or Measured(_latency(answer))
 

@@ -70,6 +70,13 @@ def percent_text(share: float) -> str:
     return f"{100 * share:g}"
 
 
+def sim_gate(text: str) -> str:
+    """Read what a modelled regression does."""
+    if text not in ("off", "warn", "fail"):
+        raise ValueError("one of off, warn, fail")
+    return text
+
+
 def device(text: str) -> str:
     """Read a device selector."""
     if not DEVICE_SELECTOR.match(text):

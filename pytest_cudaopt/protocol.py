@@ -318,7 +318,10 @@ class Capture:
 
 @dataclass(frozen=True)
 class Measure(Arm):
-    """`contents` and `held_out` map buffers to files; an empty mapping stands for the initial contents."""
+    """`contents` and `held_out` map buffers to files; an empty mapping stands for the initial contents.
+
+    `by_line` asks `sim` for the counters of each source line too.
+    """
 
     DO: ClassVar[str] = "measure"
     warmup: int = 10
@@ -330,6 +333,7 @@ class Measure(Arm):
     contents: tuple[Mapping[str, str], ...] = ()
     held_out: Mapping[str, str] | None = None
     capture: tuple[Capture, ...] = ()
+    by_line: bool = False
 
     @classmethod
     def of(cls, launch: Launch, **how: Any) -> Measure:

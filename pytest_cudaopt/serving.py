@@ -165,7 +165,8 @@ class Serving:
                 got=f"protocol version {spoken}",
                 next_step=f"Package and harness are of different releases. {REINSTALL}",
             )
-        return HarnessVersion(said["protocol"], str(said.get("harness")), str(said.get("isa")))
+        harness, isa, model = (str(said.get(key, "")) for key in ("harness", "isa", "model"))
+        return HarnessVersion(said["protocol"], harness, isa, model)
 
 
 def _signal_name(number: int) -> str:

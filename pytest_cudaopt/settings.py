@@ -87,6 +87,7 @@ class Settings:
     fuzz_examples: int
     fuzz_seed: int | None
     sanitize_elements: int
+    sim_gate: str
     include: tuple[str, ...]
     stub: tuple[str, ...]
     compdb: str
@@ -391,6 +392,15 @@ OPTIONS: tuple[Option, ...] = (
         "sanitize cases of at most so many elements in all their arrays, and always the smallest; 0 for none "
         "(default 65536)",
         metavar="N",
+    ),
+    Option(
+        "sim_gate",
+        "--cudaopt-sim-gate",
+        option_text.sim_gate,
+        "fail",
+        "what modelled latencies of sim do in the gate: fail fails from 1.5 times the earlier one and warns "
+        "from 1.1, warn only warns, off says nothing (default fail)",
+        metavar="WORD",
     ),
     Option(
         "include",

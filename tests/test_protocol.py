@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import struct
 import subprocess
 from collections.abc import Iterator
@@ -106,11 +107,12 @@ def test_version_names_protocol_harness_and_instruction_set() -> None:
     version = json.loads(done.stdout)
     assert version["protocol"] == 1
     assert version["isa"] in ("x86-64", "x86-64-v3")
+    assert re.fullmatch(r"[0-9a-f]{12}", version["model"])
 
 
 def test_serve_greets_with_its_version_and_ends_with_its_input() -> None:
     with Served() as serving:
-        assert set(serving.version) == {"protocol", "harness", "isa"}
+        assert set(serving.version) == {"protocol", "harness", "isa", "model"}
         assert serving.end() == 0
 
 

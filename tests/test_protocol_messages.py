@@ -13,6 +13,7 @@ from pytest_cudaopt.dtypes import ALL, DType, bf16, bool_, f32, i64
 from pytest_cudaopt.errors import HarnessError
 from pytest_cudaopt.evaluation import Captured, Diagnostic, LatencyKind, Resources, Sampling, SamplingMode
 from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.line_counters import LineCounters
 from pytest_cudaopt.protocol import (
     Access,
     Arm,
@@ -58,6 +59,7 @@ MEASURE = Measure(
     contents=({"x": "x1.bin"}, {}),
     held_out={"x": "x2.bin"},
     capture=(Capture("y", "n-y.bin"),),
+    by_line=True,
 )
 STEPS: tuple[Step, ...] = (
     Compile("m"),
@@ -228,6 +230,17 @@ def test_a_modelled_latency_is_read() -> None:
     assert (read.kind, read.median_ns, read.bound) == (LatencyKind.MODELLED, 59300.5, "dram")
     assert read.terms_ns == (("dram", 1.0), ("launch", 2.0))
     assert read.samples_ns == ()
+    assert read.by_line == ()
+
+
+def test_counters_by_line_are_read_and_flat() -> None:
+    counters = {"warp_instructions": {"memory": 64}, "global_load_sectors": 256}
+    line = {"file": "k.cu", "line": 3, "counters": counters}
+    step = {"do": "measure", "kind": "modelled", "latency": {"median_ns": 1.0, "by_line": [line]}}
+    read = Answer.from_json(answer(steps=[step])).step("measure").latency
+    assert read is not None
+    assert read.by_line == (LineCounters("k.cu", 3, counters),)
+    assert read.by_line[0].flat == {"warp_instructions.memory": 64, "global_load_sectors": 256}
 
 
 def measured(**changes: Any) -> dict[str, Any]:

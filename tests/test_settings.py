@@ -140,6 +140,7 @@ def test_values_are_read(field, text, value):
         ("fuzz_examples", "-1", "a whole number of at least 0"),
         ("fuzz_seed", "-1", "a whole number, or random"),
         ("sanitize_elements", "small", "a whole number of at least 0"),
+        ("sim_gate", "loud", "one of off, warn, fail"),
     ],
 )
 def test_wrong_values_say_what_was_expected(field, text, expected):

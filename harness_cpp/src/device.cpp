@@ -81,24 +81,10 @@ std::uint64_t Counters::total_warp_instructions() const {
 }
 
 void Counters::add(const Counters& other) {
-  blocks += other.blocks;
-  warps += other.warps;
-  threads += other.threads;
+  for (const auto counter : kSummedCounters) this->*counter += other.*counter;
   for (std::size_t pipe = 0; pipe < kPipes; ++pipe) {
     warp_instructions[pipe] += other.warp_instructions[pipe];
   }
-  lane_instructions += other.lane_instructions;
-  divergent_branches += other.divergent_branches;
-  barriers += other.barriers;
-  global_load_requests += other.global_load_requests;
-  global_load_sectors += other.global_load_sectors;
-  global_store_requests += other.global_store_requests;
-  global_store_sectors += other.global_store_sectors;
-  shared_requests += other.shared_requests;
-  shared_wavefronts += other.shared_wavefronts;
-  local_requests += other.local_requests;
-  atomic_requests += other.atomic_requests;
-  atomic_serializations += other.atomic_serializations;
   max_block_instructions = std::max(max_block_instructions, other.max_block_instructions);
 }
 

@@ -183,6 +183,31 @@ struct Counters {
   void add(const Counters& other);  // sums; max_block_instructions takes the maximum
 };
 
+// All that is summed, but for `warp_instructions`.
+inline constexpr std::uint64_t Counters::* kSummedCounters[] = {
+    &Counters::blocks,
+    &Counters::warps,
+    &Counters::threads,
+    &Counters::lane_instructions,
+    &Counters::divergent_branches,
+    &Counters::barriers,
+    &Counters::global_load_requests,
+    &Counters::global_load_sectors,
+    &Counters::global_store_requests,
+    &Counters::global_store_sectors,
+    &Counters::shared_requests,
+    &Counters::shared_wavefronts,
+    &Counters::local_requests,
+    &Counters::atomic_requests,
+    &Counters::atomic_serializations,
+};
+
+// What the instructions of one source line count of a launch's counters.
+struct LineCounters {
+  SourcePoint at;
+  Counters counters;
+};
+
 // The other side of a finding: whose access collides.
 struct OtherParty {
   std::string access;
@@ -249,6 +274,7 @@ struct MeasureSpec {
   std::vector<FileContents> contents;    // taken in turn with the buffers' own
   std::optional<FileContents> held_out;  // of exactly one timed launch
   std::vector<std::string> capture;      // buffers to read after that launch
+  bool by_line = false;                  // sim only: counters of each source line too
 };
 
 struct InterleaveSpec {
@@ -307,6 +333,7 @@ struct Measurement {
   std::uint64_t blocks_sampled = 0, blocks = 0;
   Counters counters;
   double spread = 0;
+  std::optional<std::vector<LineCounters>> by_line;  // by file and line; if asked for
 };
 
 // What the driver says of a GPU. 0 where it does not say.

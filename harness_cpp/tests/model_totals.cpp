@@ -25,6 +25,18 @@ TEST("totals: first and last stand for themselves, the middle for all others") {
   CHECK_EQUAL((1 + 98 * 10 + 3) / 100.0, totals.mean_critical_cycles);
 }
 
+TEST("totals: counters by line are weighted as those of the block are") {
+  BlockTrace one = trace(1);
+  one.by_line.resize(2);
+  one.by_line[1].shared_requests = 5;
+  one.by_line[1].warp_instructions[0] = 7;
+  const LaunchTotals totals = launch_totals(100, {one, one, one});
+  CHECK_EQUAL(2u, totals.sum.by_line.size());
+  CHECK_EQUAL(500u, totals.sum.by_line[1].shared_requests);
+  CHECK_EQUAL(700u, totals.sum.by_line[1].warp_instructions[0]);
+  CHECK_EQUAL(0u, totals.sum.by_line[0].shared_requests);
+}
+
 TEST("totals: every block sampled is a plain sum") {
   const LaunchTotals totals = launch_totals(3, {trace(1), trace(2), trace(4)});
   CHECK_EQUAL(7u, totals.sum.lsu_wavefronts);

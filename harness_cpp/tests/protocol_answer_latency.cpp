@@ -62,6 +62,19 @@ TEST("a modelled latency has the model's terms in the model's order") {
           R"({"kind":"modelled","latency":{"median_ns":1.5,"bound":"dram","terms_ns":{"launch":1.0,"dram":0.5})"));
 }
 
+TEST("counters by line are those that are not 0, and absent where nobody asked") {
+  Measurement measurement;
+  measurement.median_ns = 1.5;
+  CHECK_EQUAL(std::string::npos, members_of(measurement).dump().find("by_line"));
+  LineCounters line{{"k.cu", 3}, {}};
+  line.counters.warp_instructions[static_cast<std::size_t>(Pipe::memory)] = 2;
+  line.counters.global_load_sectors = 8;
+  measurement.by_line = {line};
+  CHECK_EQUAL(std::string(R"([{"file":"k.cu","line":3,"counters":)"
+                          R"({"warp_instructions":{"memory":2},"global_load_sectors":8}}])"),
+              members_of(measurement)["latency"]["by_line"].dump());
+}
+
 TEST("a measured latency leaves out the mode that was not used") {
   CHECK_EQUAL(std::string(R"({"kind":"measured","latency":{"mode":"cold","median_ns":1.5,)"
                           R"("cold":{"median_ns":1.5,"samples_ns":[1.0,2.0]},"warmup_launches":12,)"

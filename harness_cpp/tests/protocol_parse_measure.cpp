@@ -80,6 +80,12 @@ TEST("more samples than the default maximum raise it") {
   CHECK_EQUAL(20000, measure_of(R"(, "samples": 20000)").how.max_samples);
 }
 
+TEST("counters by line are asked for by name") {
+  CHECK(!measure_of("").how.by_line);
+  CHECK(measure_of(R"(, "by_line": true)").how.by_line);
+  check_refused(measure_text(R"(, "by_line": 1)"), "request.steps[0].by_line");
+}
+
 TEST("contents, held-out contents and captured outputs are read in order") {
   const MeasureStep step =
       measure_of(R"(, "contents": [{"x": "x1.bin"}, {"x": "x2.bin", "y": "y.bin"}],

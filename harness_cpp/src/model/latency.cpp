@@ -149,6 +149,16 @@ std::string largest_of(const Terms& terms) {
       ->first;
 }
 
+// Lines of which nothing was executed count nothing.
+std::vector<LineCounters> named(const std::vector<SourcePoint>& lines,
+                                const std::vector<Counters>& counts) {
+  std::vector<LineCounters> result;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i].total_warp_instructions() != 0) result.push_back({lines[i], counts[i]});
+  }
+  return result;
+}
+
 }  // namespace
 
 TraceSettings trace_settings(const DeviceTable& table, const LaunchShape& launch) {
@@ -204,6 +214,7 @@ Measurement model_latency(const DeviceTable& table, const LaunchShape& launch,
   result.blocks = blocks;
   result.counters = totals.sum.counters;
   result.spread = totals.spread;
+  if (launch.lines) result.by_line = named(*launch.lines, totals.sum.by_line);
   return result;
 }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "device.hpp"
@@ -28,6 +29,7 @@ struct LaunchShape {
   std::uint32_t dynamic_shared_bytes = 0;
   Resources resources;
   std::vector<ArrayFootprint> arrays;
+  std::optional<std::vector<SourcePoint>> lines;  // where counters by line are asked for
 };
 
 // What one block sees of the memory system while `blocks_per_sm` of its kind share an SM.
@@ -70,6 +72,7 @@ struct BlockTrace {
   std::uint64_t critical_repeat_misses = 0;  // ... and sectors it had touched before
   std::vector<ArrayTouch> touched;           // ascending base
   std::vector<AtomicGranule> granules;       // ascending address; global atomics only
+  std::vector<Counters> by_line;             // of LaunchShape::lines
 };
 
 [[nodiscard]] TraceSettings trace_settings(const DeviceTable& table, const LaunchShape& launch);

@@ -23,13 +23,7 @@ std::uint64_t scale(std::uint64_t value, Weight weight) {
 
 Counters scale(Counters c, Weight weight) {
   const auto apply = [&](std::uint64_t& value) { value = scale(value, weight); };
-  for (auto* value :
-       {&c.blocks, &c.warps, &c.threads, &c.lane_instructions, &c.divergent_branches, &c.barriers,
-        &c.global_load_requests, &c.global_load_sectors, &c.global_store_requests,
-        &c.global_store_sectors, &c.shared_requests, &c.shared_wavefronts, &c.local_requests,
-        &c.atomic_requests, &c.atomic_serializations}) {
-    apply(*value);
-  }
+  for (const auto counter : kSummedCounters) apply(c.*counter);
   for (std::uint64_t& value : c.warp_instructions) apply(value);
   return c;
 }
@@ -61,10 +55,13 @@ void add(BlockTrace& into, const BlockTrace& more) {
   into.global_atomic_operations += more.global_atomic_operations;
   into.shared_atomic_wavefronts += more.shared_atomic_wavefronts;
   add_touched(into.touched, more.touched);
+  into.by_line.resize(std::max(into.by_line.size(), more.by_line.size()));
+  for (std::size_t i = 0; i < more.by_line.size(); ++i) into.by_line[i].add(more.by_line[i]);
 }
 
 void scale(BlockTrace& trace, Weight weight) {
   trace.counters = scale(trace.counters, weight);
+  for (Counters& line : trace.by_line) line = scale(line, weight);
   const auto apply = [&](std::uint64_t& value) { value = scale(value, weight); };
   for (std::uint64_t& value : trace.pipe_slots) apply(value);
   for (auto* value : {&trace.lsu_wavefronts, &trace.l1_hit_sectors, &trace.l2_read_sectors,

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "isa.hpp"
+#include "model_digest.hpp"
 #include "protocol/answer_latency.hpp"
 #include "protocol/request.hpp"
 
@@ -248,6 +249,7 @@ std::string text_of(const Answer& answer) {
 std::string version_text() {
   return line_of({{"protocol", kProtocolVersion},
                   {"harness", CUDAOPT_VERSION},
+                  {"model", cudaopt::model_digest()},
                   {"isa", cudaopt::name_of(host_isa())}});
 }
 

@@ -58,23 +58,50 @@ Json measured_latency(const Timing& timing, double median_ns) {
   return json;
 }
 
+// Of one line most counters are 0.
+Json nonzero_counters(const Counters& counters) {
+  const Json all = counters_json(counters);
+  Json kept = Json::object();
+  for (const auto& [name, value] : all.items()) {
+    if (value.is_number() && value != 0) kept[name] = value;
+    if (!value.is_object()) continue;
+    kept[name] = Json::object();
+    for (const auto& [pipe, count] : value.items()) {
+      if (count != 0) kept[name][pipe] = count;
+    }
+  }
+  return kept;
+}
+
+Json json_of(const std::vector<LineCounters>& lines) {
+  Json list = Json::array();
+  for (const LineCounters& line : lines) {
+    list.push_back({{"file", line.at.file},
+                    {"line", line.at.line},
+                    {"counters", nonzero_counters(line.counters)}});
+  }
+  return list;
+}
+
 Json modelled_latency(const Measurement& measurement) {
   Json terms = Json::object();
   for (const auto& [name, term_ns] : measurement.terms_ns) {
     terms[name] = finite(term_ns, name.c_str());
   }
   const Occupancy& occupancy = measurement.occupancy;
-  return {{"median_ns", finite(measurement.median_ns, "median_ns")},
-          {"bound", measurement.bound},
-          {"terms_ns", terms},
-          {"occupancy",
-           {{"blocks_per_sm", occupancy.blocks_per_sm},
-            {"warps_per_sm", occupancy.warps_per_sm},
-            {"limited_by", occupancy.limited_by}}},
-          {"blocks_sampled", measurement.blocks_sampled},
-          {"blocks", measurement.blocks},
-          {"counters", counters_json(measurement.counters)},
-          {"spread", finite(measurement.spread, "spread")}};
+  Json json = {{"median_ns", finite(measurement.median_ns, "median_ns")},
+               {"bound", measurement.bound},
+               {"terms_ns", terms},
+               {"occupancy",
+                {{"blocks_per_sm", occupancy.blocks_per_sm},
+                 {"warps_per_sm", occupancy.warps_per_sm},
+                 {"limited_by", occupancy.limited_by}}},
+               {"blocks_sampled", measurement.blocks_sampled},
+               {"blocks", measurement.blocks},
+               {"counters", counters_json(measurement.counters)},
+               {"spread", finite(measurement.spread, "spread")}};
+  if (measurement.by_line) json["by_line"] = json_of(*measurement.by_line);
+  return json;
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ MeasureStep parse_measure(Object& step, const Request& request) {
     measure.held_out = parse_contents(*held_out, request);
   }
   read_captures(step, request, measure);
+  if (const auto by_line = step.find("by_line")) measure.how.by_line = by_line->boolean();
   return measure;
 }
 

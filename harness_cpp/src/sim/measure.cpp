@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/launch.hpp"
+#include "sim/line_counts.hpp"
 #include "sim/timed_code.hpp"
 #include "sim/tracer.hpp"
 
@@ -43,15 +44,18 @@ std::vector<model::ArrayFootprint> footprints(const Launch& launch) {
 }  // namespace
 
 Measurement measure_launch(Launch& launch, RunSlice run_slice, const model::DeviceTable& table,
-                           model::LaunchShape shape, unsigned threads) {
+                           model::LaunchShape shape, unsigned threads, bool by_line) {
   shape.arrays = footprints(launch);
   const model::TraceSettings settings = model::trace_settings(table, shape);
   const TimedCode code = timed_code(*launch.program);
   const auto warps = static_cast<std::uint32_t>((launch.block.count() + kLanes - 1) / kLanes);
   const std::vector<std::uint64_t> sample = sampled_blocks(launch.grid.count(), warps);
+  const ProgramLines lines = by_line ? program_lines(*launch.program) : ProgramLines{};
+  if (by_line) shape.lines = lines.lines;
   std::vector<model::BlockTrace> traces(sample.size());
   const auto trace = [&](Worker& worker, std::uint64_t index) {
     BlockTracer tracer(code, settings, warps);
+    if (by_line) tracer.count_lines(lines);
     worker.run(sample[index], &tracer);
     traces[index] = tracer.finish(worker.take_counters());
   };

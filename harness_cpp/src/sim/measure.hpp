@@ -8,9 +8,10 @@
 
 namespace cudaopt::sim {
 
-// Memory changes as the sampled blocks change it: the caller puts it back.
+// Memory changes as the sampled blocks change it: the caller puts it back. `by_line` asks for the
+// counters of each source line too.
 [[nodiscard]] Measurement measure_launch(Launch& launch, RunSlice run_slice,
                                          const model::DeviceTable& table, model::LaunchShape shape,
-                                         unsigned threads);
+                                         unsigned threads, bool by_line);
 
 }  // namespace cudaopt::sim

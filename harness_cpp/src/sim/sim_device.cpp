@@ -142,7 +142,7 @@ class SimDevice final : public Device {
     return report;
   }
 
-  Measurement measure(const LaunchSpec& spec, const MeasureSpec&) override {
+  Measurement measure(const LaunchSpec& spec, const MeasureSpec& how) override {
     LoadedModule& module = find_module(spec);
     sim::write_symbols(spec, *module.image, m_memory);
     Launch launch = make_launch(spec, module);
@@ -158,7 +158,8 @@ class SimDevice final : public Device {
     shape.resources = resources_of(module, *launch.program);
     shape.resources.static_shared_bytes = launch.program->static_shared_bytes;
     const sim::RestoreMemory restore(m_memory);
-    return sim::measure_launch(launch, m_instructions.run_slice, m_table, shape, m_threads);
+    return sim::measure_launch(launch, m_instructions.run_slice, m_table, shape, m_threads,
+                               how.by_line);
   }
 
   InterleavedTiming interleave(const InterleaveSpec&) override {

@@ -212,6 +212,7 @@ model::BlockTrace BlockTracer::finish(const Counters& counters) {
   m_trace.critical_first_misses = last.first_misses;
   m_trace.critical_repeat_misses = last.repeat_misses;
   m_trace.touched = m_touched.summary();
+  if (m_line_counts) m_trace.by_line = m_line_counts->counts();
   for (const auto& [granule, operations] : m_granules) {
     m_trace.granules.push_back({granule * kGranuleBytes, operations});
   }

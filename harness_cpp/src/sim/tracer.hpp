@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "model/latency.hpp"
 #include "sim/l1.hpp"
+#include "sim/line_counts.hpp"
 #include "sim/machine.hpp"
 #include "sim/request.hpp"
 #include "sim/scoreboard.hpp"
@@ -26,6 +28,14 @@ class BlockTracer {
   // Before `op` executes for `mask`: its guard applied, except for branches. With mask 0 (every
   // lane guarded off) call it too: the instruction still issues. Reads addresses from `op.src[0]`.
   void step(const Warp& warp, const Op& op, std::uint32_t mask);
+
+  // Counts of each source line too, from the first instruction on. `lines` outlive the tracer.
+  void count_lines(const ProgramLines& lines) { m_line_counts.emplace(lines); }
+
+  // After `op` executed; `counters` are those of this block so far.
+  void executed(const Op& op, const Counters& counters) {
+    if (m_line_counts) m_line_counts->executed(op, counters);
+  }
 
   // A barrier let the warps in `warps` (bit per warp index) go on together.
   void barrier_released(std::uint32_t warps);
@@ -55,6 +65,7 @@ class BlockTracer {
   std::map<std::uint64_t, std::uint64_t> m_granules;  // operations by number of 512-byte granule
   std::vector<PassMemo> m_memos;                      // by pc
   std::vector<std::uint64_t> m_passes;                // by pc: of the last shared access there
+  std::optional<LineCounts> m_line_counts;
   model::BlockTrace m_trace;
 };
 

@@ -153,6 +153,7 @@ std::uint32_t Worker::run_traced(Warp& warp, std::uint32_t limit) {
     const std::uint32_t mask = executing_lanes(warp, op);
     if (mask != 0) m_block.tracer->step(warp, op, mask);
     executed += run_slice(warp, 1);
+    m_block.tracer->executed(op, m_counters);
   }
   return executed;
 }
