@@ -14,7 +14,17 @@ PACKAGE = Path(__file__).parents[1] / "pytest_cudaopt"
 
 # A module imports from its own layer and those below.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "dtypes", "expressions", "wire", "durable", "cache", "rounding", "float_expressions"),
+    (
+        "errors",
+        "dtypes",
+        "expressions",
+        "wire",
+        "durable",
+        "cache",
+        "file_lock",
+        "rounding",
+        "float_expressions",
+    ),
     (
         "__init__",
         "values",
