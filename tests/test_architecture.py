@@ -39,6 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "misspelt_directives",
         "directives",
         "includes",
+        "header_files",
         "closure",
         "shims",
         "rewritten",
