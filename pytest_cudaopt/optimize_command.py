@@ -42,6 +42,7 @@ _OF_THE_START = frozenset(FailureClass) - {
     FailureClass.DECLARATION,
     FailureClass.REFERENCE,
     FailureClass.SETTINGS,
+    FailureClass.BASELINE,
     FailureClass.ENVIRONMENT,
 }
 

@@ -84,6 +84,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "gated",
         "recorded",
         "incumbent",
+        "declared_facts",
+        "baseline",
+        "baseline_text",
         "option_text",
         "settings",
         "tolerance",
@@ -160,6 +163,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "fuzz",
         "drawn",
         "mutate",
+        "baseline_update",
+        "baseline_files",
     ),
     (
         "pipeline",

@@ -1,0 +1,229 @@
+"""Baseline files beside the test module: found, read, and written case by case by any number of workers.
+
+`__baselines__/MODULE.KERNEL.cu` is the source, `MODULE.KERNEL.DEVICE.json` all else. Devices whose sources
+differ have one each, `MODULE.KERNEL.DEVICE.cu`. Nothing is written over what cannot be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_cudaopt import baseline_text
+from pytest_cudaopt.baseline import Baseline, digest
+from pytest_cudaopt.baseline_update import Mode, Seen, updated
+from pytest_cudaopt.cache import cache_folder, remember
+from pytest_cudaopt.durable import write_atomically
+from pytest_cudaopt.errors import BaselineError, EnvironmentFault, why_unreadable
+from pytest_cudaopt.file_lock import lock_folder, locked
+
+FOLDER = "__baselines__"
+_MODELLED = re.compile(r"^sim \(modelled (.+)\)$")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a kernel's baseline on one device lies; `module` is the test module's stem."""
+
+    folder: Path
+    module: str
+    kernel: str
+    device: str
+
+    @classmethod
+    def of(cls, module: Path, kernel: str, device: str) -> Place:
+        """Return the place for a kernel of a test module, by the name it has there."""
+        return cls(module.parent / FOLDER, module.stem, kernel, device)
+
+    @property
+    def stem(self) -> str:
+        return f"{self.module}.{self.kernel}"
+
+    @property
+    def on_device(self) -> str:
+        return f"{self.stem}.{slug(self.device)}"
+
+    @property
+    def document(self) -> Path:
+        return self.folder / f"{self.on_device}.json"
+
+
+def slug(device: str) -> str:
+    """Return a device's name as part of a file's: `nvidia-h200`, `sim-h200`."""
+    modelled = _MODELLED.match(device)
+    name = f"sim {modelled[1]}" if modelled else device
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "device"
+
+
+def read(module: Path, kernel: str, device: str) -> Baseline | None:
+    """Return a kernel's baseline on a device, None if there is none.
+
+    `device` is its name without its number, as in `Machine`. Raises BaselineError for files that are not
+    what was recorded there, and leaves them alone.
+    """
+    place = Place.of(module, kernel, device)
+    if not place.document.exists():
+        return None
+    with _lock(place.folder, alone=False):
+        return _read(place)
+
+
+def record(module: Path, kernel: str, seen: Seen, mode: Mode, accept_slower: bool = False) -> str:
+    """Write what `updated` makes of the kernel's baseline on the machine `seen` was seen on.
+
+    Returns one line about what was written, left or refused; an empty one where nothing was asked for. Raises
+    BaselineError as `read` does, and EnvironmentFault where files cannot be written.
+    """
+    if not mode.writes:
+        return ""
+    place = Place.of(module, kernel, seen.record.machine.device)
+    with _lock(place.folder, alone=True):
+        named = Baseline(place.module, place.kernel, place.device, ())
+        change = updated(_read(place), seen, mode, accept_slower, named)
+        if change.baseline is not None:
+            write(place, change.baseline)
+            _keep_samples(place, seen)
+    return change.note
+
+
+def read_document(path: Path) -> Baseline:
+    """Return the baseline that a JSON file holds; raise BaselineError as `read` does."""
+    text = _text(path)
+    names = set(baseline_text.source_digests(text, path.name))
+    # A name that leads elsewhere is no file of this folder.
+    sources = {
+        name: _text(path.with_name(name))
+        for name in names
+        if Path(name).name == name and path.with_name(name).is_file()
+    }
+    return baseline_text.from_files(text, sources, str(path))
+
+
+def write(place: Place, baseline: Baseline) -> None:
+    """Replace the kernel's files on this device; the caller holds the lock.
+
+    The document last: it names what belongs to it. Sources nobody refers to any longer are removed after it.
+    """
+    before = _own_sources(place)
+    taken = _taken(place)
+    sources = [_source_name(place, baseline.versions[0].source, taken)]
+    sources += [_anchor_name(place, number) for number in range(1, len(baseline.versions))]
+    texts = baseline_text.to_files(baseline, place.document.name, sources)
+    try:
+        place.folder.mkdir(exist_ok=True)
+        for name, text in texts.items():
+            path = place.folder / name
+            if not path.is_file() or path.read_bytes() != text.encode():
+                write_atomically(path, text)
+        for name in before - set(texts) - set(taken):
+            (place.folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise EnvironmentFault(
+            f"baseline {place.document}",
+            expected="files that can be written",
+            got=error.strerror or str(error),
+        ) from error
+
+
+@contextmanager
+def folder_locked(folder: Path) -> Iterator[None]:
+    """Keep every other process of this user from reading or writing the baselines in `folder`."""
+    with _lock(folder, alone=True):
+        yield
+
+
+def _read(place: Place) -> Baseline | None:
+    if not place.document.exists():
+        return None
+    found = read_document(place.document)
+    for what, wanted, got in (
+        ("module", place.module, found.module),
+        ("kernel", place.kernel, found.kernel),
+        ("device", place.device, found.device),
+    ):
+        if wanted != got:
+            raise _foreign(place.document, what, wanted, got)
+    for version in found.versions:
+        for case_id, one in version.cases.items():
+            if one.machine.device != place.device:
+                raise _foreign(place.document, f"device of {case_id}", place.device, one.machine.device)
+    return found
+
+
+def _foreign(path: Path, what: str, wanted: str, got: str) -> BaselineError:
+    return BaselineError(
+        f"{what} in {path}",
+        expected=f"'{wanted}'",
+        got=f"'{got}': another's numbers",
+        next_step="Remove it, and record anew with --cudaopt-baseline update",
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BaselineError(
+            str(path),
+            expected="a readable text file",
+            got=why_unreadable(error),
+            next_step="Restore it from version control",
+        ) from error
+
+
+def _own_sources(place: Place) -> set[str]:
+    if not place.document.exists():
+        return set()
+    return set(baseline_text.source_digests(_text(place.document), place.document.name))
+
+
+def _taken(place: Place) -> dict[str, str | None]:
+    """Return the digests of the sources that other documents of the kernel refer to.
+
+    None for one that cannot be read: it may refer to any text.
+    """
+    taken: dict[str, str | None] = {}
+    for path in sorted(place.folder.glob(f"{place.stem}.*.json")):
+        if path == place.document:
+            continue
+        try:
+            taken |= baseline_text.source_digests(_text(path), path.name)
+        except BaselineError:
+            taken[f"{place.stem}.cu"] = None
+    return taken
+
+
+def _source_name(place: Place, source: str, taken: dict[str, str | None]) -> str:
+    """Return the shared name unless another device has another text there."""
+    shared = f"{place.stem}.cu"
+    is_free = shared not in taken or taken[shared] == digest(baseline_text.stored_source(source))
+    return shared if is_free else f"{place.on_device}.cu"
+
+
+def _anchor_name(place: Place, number: int) -> str:
+    return f"{place.on_device}.anchor.cu" if number == 1 else f"{place.on_device}.anchor-{number}.cu"
+
+
+@contextmanager
+def _lock(folder: Path, *, alone: bool) -> Iterator[None]:
+    locks = lock_folder("baselines")
+    # By where it really is, whatever it was called by.
+    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:32]
+    with nullcontext() if locks is None else locked(locks / name, alone=alone):
+        yield
+
+
+def _keep_samples(place: Place, seen: Seen) -> None:
+    """Keep the samples in the cache folder: too many to review, and of interest to a few."""
+    if not seen.samples_ns:
+        return
+    folder = hashlib.sha256(str(place.folder.resolve()).encode()).hexdigest()[:12]
+    case = hashlib.sha256(seen.case_id.encode()).hexdigest()[:12]
+    kept = {"case": seen.case_id, "on": seen.record.on, "samples_ns": list(seen.samples_ns)}
+    path = cache_folder() / "samples" / folder / f"{place.on_device}.{case}.json"
+    remember(path, json.dumps(kept).encode())
