@@ -21,8 +21,8 @@ from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.durable import write_atomically
 from pytest_cudaopt.errors import BaselineError, EnvironmentFault, why_unreadable
 from pytest_cudaopt.file_lock import lock_folder, locked
+from pytest_cudaopt.settings import BASELINE_FOLDER
 
-FOLDER = "__baselines__"
 _MODELLED = re.compile(r"^sim \(modelled (.+)\)$")
 
 
@@ -38,7 +38,7 @@ class Place:
     @classmethod
     def of(cls, module: Path, kernel: str, device: str) -> Place:
         """Return the place for a kernel of a test module, by the name it has there."""
-        return cls(module.parent / FOLDER, module.stem, kernel, device)
+        return cls(module.parent / BASELINE_FOLDER, module.stem, kernel, device)
 
     @property
     def stem(self) -> str:
@@ -94,7 +94,7 @@ def record(module: Path, kernel: str, seen: Seen, mode: Mode, accept_slower: boo
 def read_document(path: Path) -> Baseline:
     """Return the baseline that a JSON file holds; raise BaselineError as `read` does."""
     text = _text(path)
-    names = set(baseline_text.source_digests(text, path.name))
+    names = set(baseline_text.source_digests(text, str(path)))
     # A name that leads elsewhere is no file of this folder.
     sources = {
         name: _text(path.with_name(name))
@@ -179,7 +179,7 @@ def _text(path: Path) -> str:
 def _own_sources(place: Place) -> set[str]:
     if not place.document.exists():
         return set()
-    return set(baseline_text.source_digests(_text(place.document), place.document.name))
+    return set(baseline_text.source_digests(_text(place.document), str(place.document)))
 
 
 def _taken(place: Place) -> dict[str, str | None]:
@@ -192,7 +192,7 @@ def _taken(place: Place) -> dict[str, str | None]:
         if path == place.document:
             continue
         try:
-            taken |= baseline_text.source_digests(_text(path), path.name)
+            taken |= baseline_text.source_digests(_text(path), str(path))
         except BaselineError:
             taken[f"{place.stem}.cu"] = None
     return taken

@@ -93,10 +93,16 @@ def updated(old: Baseline | None, seen: Seen, mode: Mode, accept_slower: bool, n
         return Change(None)
     base = named if old is None else old
     standing = _standing(base, seen)
+    known = base.recorded_at(seen.case_id)
+    if mode is Mode.UPDATE_NEW and known:
+        if standing:
+            return Change(None)
+        changed = _changed(known[0], seen)
+        how = "--cudaopt-baseline update records it anew"
+        return Change(None, f"baseline of {seen.case_id} stays: its {changed} changed; {how}")
     if not standing:
-        return Change(_with(base, seen, keeping=()), _why_new(base, seen))
-    if mode is Mode.UPDATE_NEW:
-        return Change(None)
+        anew = f" anew: its {_changed(known[0], seen)} changed" if known else ""
+        return Change(_with(base, seen, keeping=()), f"baseline of {seen.case_id} recorded{anew}")
     return _judged(base, seen, standing, accept_slower)
 
 
@@ -111,12 +117,8 @@ def _standing(base: Baseline, seen: Seen) -> dict[str, Version]:
     return dict(zip((BASELINE, ANCHOR), versions, strict=False))
 
 
-def _why_new(base: Baseline, seen: Seen) -> str:
-    known = base.recorded_at(seen.case_id)
-    if not known:
-        return f"baseline of {seen.case_id} recorded"
-    changed = "signature" if known[0].cases[seen.case_id].case == seen.record.case else "sizes or inputs"
-    return f"baseline of {seen.case_id} recorded anew: its {changed} changed"
+def _changed(known: Version, seen: Seen) -> str:
+    return "signature" if known.cases[seen.case_id].case == seen.record.case else "sizes or inputs"
 
 
 def _judged(base: Baseline, seen: Seen, standing: Mapping[str, Version], accept_slower: bool) -> Change:
