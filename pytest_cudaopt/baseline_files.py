@@ -70,7 +70,7 @@ def read(module: Path, kernel: str, device: str) -> Baseline | None:
     if not place.document.exists():
         return None
     with _lock(place.folder, alone=False):
-        return _read(place)
+        return read_at(place)
 
 
 def record(module: Path, kernel: str, seen: Seen, mode: Mode, accept_slower: bool = False) -> str:
@@ -84,7 +84,7 @@ def record(module: Path, kernel: str, seen: Seen, mode: Mode, accept_slower: boo
     place = Place.of(module, kernel, seen.record.machine.device)
     with _lock(place.folder, alone=True):
         named = Baseline(place.module, place.kernel, place.device, ())
-        change = updated(_read(place), seen, mode, accept_slower, named)
+        change = updated(read_at(place), seen, mode, accept_slower, named)
         if change.baseline is not None:
             write(place, change.baseline)
             _keep_samples(place, seen)
@@ -137,7 +137,8 @@ def folder_locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _read(place: Place) -> Baseline | None:
+def read_at(place: Place) -> Baseline | None:
+    """Return the baseline at a place, as `read` does; the caller holds the lock."""
     if not place.document.exists():
         return None
     found = read_document(place.document)

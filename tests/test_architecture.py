@@ -186,6 +186,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "plots",
         "table",
         "latency_text",
+        "baseline_merge",
+        "baseline_lines",
+        "baseline_tree",
+        "baseline_prune",
+        "baseline_apply",
         "verdict_json",
         "strength_report",
     ),
@@ -206,6 +211,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "command_settings",
         "strength_command",
         "optimize_command",
+        "baseline_command",
     ),
 )
 LAYER_OF = {module: number for number, modules in enumerate(LAYERS) for module in modules}
