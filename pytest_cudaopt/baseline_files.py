@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_cudaopt import baseline_text
-from pytest_cudaopt.baseline import Baseline, digest
-from pytest_cudaopt.baseline_update import Mode, Seen, updated
+from pytest_cudaopt.baseline import Baseline, Held, digest
+from pytest_cudaopt.baseline_update import Mode, Seen, updated, with_properties
 from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.durable import write_atomically
 from pytest_cudaopt.errors import BaselineError, EnvironmentFault, why_unreadable
@@ -91,6 +91,29 @@ def record(module: Path, kernel: str, seen: Seen, mode: Mode, accept_slower: boo
     return change.note
 
 
+def record_properties(
+    module: Path,
+    kernel: str,
+    device: str,
+    probed: Mapping[str, Held],
+    mode: Mode,
+    accept_slower: bool = False,
+) -> str:
+    """Write what a kernel can do beyond its cases into its baseline, as `with_properties` says.
+
+    Returns and raises as `record` does.
+    """
+    if not mode.writes:
+        return ""
+    place = Place.of(module, kernel, device)
+    with _lock(place.folder, alone=True):
+        named = Baseline(place.module, place.kernel, place.device, ())
+        change = with_properties(read_at(place), probed, mode, accept_slower, named)
+        if change.baseline is not None:
+            write(place, change.baseline)
+    return change.note
+
+
 def read_document(path: Path) -> Baseline:
     """Return the baseline that a JSON file holds; raise BaselineError as `read` does."""
     text = _text(path)
@@ -111,7 +134,7 @@ def write(place: Place, baseline: Baseline) -> None:
     """
     before = _own_sources(place)
     taken = _taken(place)
-    sources = [_source_name(place, baseline.versions[0].source, taken)]
+    sources = [_source_name(place, version.source, taken) for version in baseline.versions[:1]]
     sources += [_anchor_name(place, number) for number in range(1, len(baseline.versions))]
     texts = baseline_text.to_files(baseline, place.document.name, sources)
     try:

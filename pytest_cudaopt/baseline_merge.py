@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pytest_cudaopt.baseline import Baseline, CaseRecord, Version
+from pytest_cudaopt.baseline import Baseline, CaseRecord, Held, Version
 from pytest_cudaopt.evaluation import LatencyKind
 from pytest_cudaopt.gated import Thresholds
 from pytest_cudaopt.latency_text import format_duration
@@ -22,12 +23,12 @@ class Merge:
 def merged(old: Baseline | None, new: Baseline, thresholds: Thresholds | None = None) -> Merge:
     """Return `new` over `old`; cases that `new` knows nothing of stay as they are."""
     if old is None:
-        return Merge(new, tuple(f"{case_id} new" for case_id in new.case_ids))
+        return Merge(new, (*(f"{case_id} new" for case_id in new.case_ids), *_properties({}, new.properties)))
     known = thresholds or Thresholds()
     slower = [text for case_id in new.case_ids for text in _slower(case_id, old, new, known)]
     changes = [text for case_id in new.case_ids for text in _changes(case_id, old, new)]
-    if old.properties != new.properties and new.properties:
-        changes.append("properties")
+    changes += _properties(old.properties, new.properties)
+    slower += [f"{name} lost" for name, held in old.properties.items() if held.holds and _is_lost(name, new)]
     versions = list(new.versions)
     for version in old.versions:
         left = {case_id: one for case_id, one in version.cases.items() if case_id not in new.case_ids}
@@ -35,6 +36,14 @@ def merged(old: Baseline | None, new: Baseline, thresholds: Thresholds | None = 
             versions = _added(versions, replace(version, cases=left))
     properties = new.properties or old.properties
     return Merge(replace(new, versions=tuple(versions), properties=properties), tuple(changes), tuple(slower))
+
+
+def _properties(before: Mapping[str, Held], after: Mapping[str, Held]) -> list[str]:
+    return ["properties"] if after and after != before else []
+
+
+def _is_lost(name: str, new: Baseline) -> bool:
+    return bool(new.properties) and not (name in new.properties and new.properties[name].holds)
 
 
 def _added(versions: list[Version], one: Version) -> list[Version]:

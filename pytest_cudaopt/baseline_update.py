@@ -48,7 +48,7 @@ class Seen:
     """What an item saw of the current version at one case: the record it would leave, and the verdicts.
 
     `gated` is what the case's incumbents led to; verdicts on other versions, such as a git revision, do not
-    count here. `samples_ns` are for the cache folder. `properties` are None where they were not probed.
+    count here. `samples_ns` are for the cache folder.
     """
 
     case_id: str
@@ -56,7 +56,6 @@ class Seen:
     record: CaseRecord
     gated: tuple[Gated, ...] = ()
     samples_ns: tuple[float, ...] = ()
-    properties: Mapping[str, Held] | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +103,26 @@ def updated(old: Baseline | None, seen: Seen, mode: Mode, accept_slower: bool, n
         anew = f" anew: its {_changed(known[0], seen)} changed" if known else ""
         return Change(_with(base, seen, keeping=()), f"baseline of {seen.case_id} recorded{anew}")
     return _judged(base, seen, standing, accept_slower)
+
+
+def with_properties(
+    old: Baseline | None, probed: Mapping[str, Held], mode: Mode, accept_slower: bool, named: Baseline
+) -> Change:
+    """Return what becomes of `old` once the kernel was probed: nothing if a property was lost.
+
+    `accept_slower` lets that be recorded too.
+    """
+    base = named if old is None else old
+    known = {name: held.holds for name, held in base.properties.items()}
+    now = {name: held.holds for name, held in probed.items()}
+    if not mode.writes or now == known or (mode is Mode.UPDATE_NEW and known):
+        return Change(None)
+    lost = sorted(name for name, holds in known.items() if holds and not now.get(name, False))
+    if lost and not accept_slower:
+        text = f"baseline of properties stays: {', '.join(lost)} lost; {ACCEPT_SLOWER} would record it"
+        return Change(None, text)
+    also = f" although {', '.join(lost)} lost" if lost else ""
+    return Change(replace(base, properties=dict(probed)), f"baseline of properties recorded{also}")
 
 
 def _standing(base: Baseline, seen: Seen) -> dict[str, Version]:
@@ -186,5 +205,4 @@ def _with(base: Baseline, seen: Seen, keeping: Sequence[Version]) -> Baseline:
         elif cases:
             others.append(replace(version, cases=cases))
     first = replace(seen.version, cases={**own, seen.case_id: seen.record})
-    properties = base.properties if seen.properties is None else seen.properties
-    return replace(base, versions=(first, *others), properties=properties)
+    return replace(base, versions=(first, *others))

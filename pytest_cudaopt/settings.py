@@ -381,7 +381,7 @@ OPTIONS: tuple[Option, ...] = (
         "--cudaopt-accept-slower",
         option_text.switch,
         False,
-        "let --cudaopt-baseline update write slower ones too",
+        "let --cudaopt-baseline update write what is slower or has lost a property, too",
     ),
     Option(
         "fuzz_examples",

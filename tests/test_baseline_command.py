@@ -14,7 +14,7 @@ from made_up_baselines import H200, SIM, SOURCE, gated, seen, version
 from conftest import Project
 from pytest_cudaopt import baseline_command
 from pytest_cudaopt.baseline import Held
-from pytest_cudaopt.baseline_files import read, record
+from pytest_cudaopt.baseline_files import read, record, record_properties
 from pytest_cudaopt.baseline_update import Mode, Seen
 from pytest_cudaopt.load import load_kernel
 
@@ -48,9 +48,8 @@ def recorded(
     before = path.read_text()
     path.write_text(source)
     module = project.path / folder / "test_scale.py"
-    properties = known.pop("properties", None)
     accept_slower = known.pop("accept_slower", False)
-    one = replace(seen(load_kernel(f"{module}::scale"), case_id, median_ns, **known), properties=properties)
+    one = seen(load_kernel(f"{module}::scale"), case_id, median_ns, **known)
     record(module, "scale", one, Mode.UPDATE, accept_slower)
     path.write_text(before)
     return one
@@ -110,7 +109,8 @@ def test_the_list_names_what_cannot_be_read_and_shows_the_rest(here: Project) ->
 
 def test_one_is_shown_in_full(here: Project) -> None:
     probed = {"empty_sizes": Held(holds=True), "non_finite": Held(holds=False, why="NaN becomes 0")}
-    recorded(here, "n51", 2_034, properties=probed)
+    recorded(here, "n51", 2_034)
+    record_properties(here.path / "test_scale.py", "scale", H200.device, probed, Mode.UPDATE)
     recorded(here, "n51", 2_050, source=version(1), verdicts=[gated("baseline", "unsure")])
     recorded(here, "n51", 2_100, machine=SIM)
     result = here.cudaopt("baseline", "show", "test_scale.py::scale")
@@ -411,6 +411,17 @@ def test_what_cannot_be_trusted_is_not_taken_over_nor_anything_else(
     assert result.ret == NOT_JUDGED
     assert expected in "\n".join(result.stderr.lines)
     assert not (here.path / "__baselines__").exists()
+
+
+def test_a_lost_property_is_refused_like_a_slower_case(here: Project, artefact: Path) -> None:
+    held, lost = {"repeatable": Held(holds=True)}, {"repeatable": Held(holds=False, why="it races")}
+    record_properties(here.path / "test_scale.py", "scale", H200.device, held, Mode.UPDATE)
+    record_properties(artefact / "test_scale.py", "scale", H200.device, lost, Mode.UPDATE)
+    result = applied(here)
+    assert result.ret == NO
+    assert text_of(result) == [f"{ON_H200}: refused, repeatable lost; --accept-slower takes it"]
+    result = applied(here, "--accept-slower")
+    assert (result.ret, text_of(result)) == (YES, [f"{ON_H200}: properties"])
 
 
 @pytest.mark.parametrize("action", ["list", "prune", "apply"])

@@ -16,7 +16,7 @@ from made_up_baselines import H200, LARGE, SIM, SMALL, SOURCE, baseline_of, gate
 
 from pytest_cudaopt import baseline_files, baseline_text
 from pytest_cudaopt.baseline import Held
-from pytest_cudaopt.baseline_files import read, record, slug
+from pytest_cudaopt.baseline_files import read, record, record_properties, slug
 from pytest_cudaopt.baseline_update import Mode
 from pytest_cudaopt.cache import cache_folder
 from pytest_cudaopt.errors import BaselineError, EnvironmentFault
@@ -25,6 +25,7 @@ from pytest_cudaopt.settings import BASELINE_FOLDER
 GOLDEN = Path(__file__).parent / "golden" / "baselines"
 H100 = replace(H200, device="NVIDIA H100 80GB HBM3")
 HEADER = '#define TWICE(x) (2.0f * (x))  // "quoted"\n'
+PROBED = {"empty_sizes": Held(holds=True), "non_finite": Held(holds=False, why="NaN becomes 0")}
 INCLUDING = '#include "twice.cuh"\n' + SOURCE.replace("2.0f * x[i]", "TWICE(x[i])")
 
 
@@ -56,12 +57,11 @@ def test_the_files_are_these_to_the_letter(module: Path) -> None:
     declared = replace(
         scale_in(module.parent, INCLUDING), defines=(("WIDE", "1"),), options=("--fmad=false",)
     )
-    probed = {"empty_sizes": Held(holds=True), "non_finite": Held(holds=False, why="NaN becomes 0")}
-    first = replace(seen(declared, SMALL, 2_034.0), properties=probed)
-    record(module, "scale", first, Mode.UPDATE)
+    record_properties(module, "scale", H200.device, PROBED, Mode.UPDATE)
+    record(module, "scale", seen(declared, SMALL, 2_034.0), Mode.UPDATE)
     record(module, "scale", seen(declared, LARGE, 41_234.5), Mode.UPDATE)
     unsure = [gated("baseline", "unsure")]
-    newer = replace(H200, driver="590.1")
+    newer = replace(H200, driver="570.1")
     written(module, SMALL, 2_050.0, source=version(1), verdicts=unsure, machine=newer, on="2026-12-01")
     (module.parent / "twice.cuh").unlink()
     written(module, SMALL, 2_034.0, machine=SIM)
@@ -75,7 +75,7 @@ def test_the_golden_files_are_read_as_what_was_recorded() -> None:
     medians = {id: one.seen.median_ns for v in baseline.versions[::-1] for id, one in v.cases.items()}
     assert medians == {LARGE: 41_200, SMALL: 2_050}
     machines = {one.machine.driver for v in baseline.versions for one in v.cases.values()}
-    assert machines == {"590.1", "580.159.04"}
+    assert machines == {"570.1", "580.159.04"}
     assert baseline.properties["non_finite"] == Held(holds=False, why="NaN becomes 0")
 
 
@@ -86,6 +86,26 @@ def test_what_is_written_is_what_is_read(module: Path) -> None:
         record(module, "scale", one, Mode.UPDATE)
     assert read(module, "scale", H200.device) == baseline
     assert len(baseline.versions) == 2
+
+
+def test_what_stays_is_not_written_again(module: Path) -> None:
+    written(module)
+    source = module.parent / BASELINE_FOLDER / "test_scale.scale.cu"
+    before = source.stat()
+    written(module, LARGE)
+    assert (source.stat().st_ino, source.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_properties_need_no_measured_case_and_no_case_needs_them(module: Path) -> None:
+    assert record_properties(module, "scale", H200.device, PROBED, Mode.CHECK) == ""
+    assert not (module.parent / BASELINE_FOLDER).exists()
+    note = record_properties(module, "scale", H200.device, PROBED, Mode.UPDATE)
+    assert note == "baseline of properties recorded"
+    assert list(files(module)) == ["test_scale.scale.nvidia-h200.json"]
+    written(module)
+    found = read(module, "scale", H200.device)
+    assert found is not None
+    assert (found.properties, found.case_ids) == (PROBED, (SMALL,))
 
 
 def test_only_a_few_lines_of_a_large_file_with_regions_are_kept(module: Path) -> None:
@@ -166,6 +186,10 @@ def test_a_source_that_nobody_can_tell_the_owner_of_is_left_alone(module: Path) 
     written(module, source=version(1))
     assert files(module)["test_scale.scale.cu"] == SOURCE
     assert files(module)["test_scale.scale.nvidia-h200.cu"] == version(1)
+    # Another kernel's document says nothing of this one.
+    record(module, "sc", seen(scale_in(module.parent), SMALL, 2_000), Mode.UPDATE)
+    record(module, "sc", seen(scale_in(module.parent, version(1)), LARGE, 2_000), Mode.UPDATE)
+    assert files(module)["test_scale.sc.cu"] == version(1)
 
 
 def test_kernels_whose_names_begin_alike_do_not_meet(module: Path) -> None:
@@ -266,6 +290,7 @@ CORRUPT = {
         _replaced('"file": "test_scale.scale.cu"', '"file": "../scale.cu"'),
         "expected a source ../scale.cu beside it, got none",
     ),
+    "no machine": (lambda text: _emptied(text, "machine", None), "expected a key 'machine', got none"),
     "no version": (lambda text: _emptied(text, "versions", []), "expected a case in every version, got none"),
 }
 

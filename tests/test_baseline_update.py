@@ -22,7 +22,7 @@ from made_up_baselines import (
 )
 
 from pytest_cudaopt.baseline import Baseline, Held
-from pytest_cudaopt.baseline_update import Change, Mode, Seen, updated
+from pytest_cudaopt.baseline_update import Change, Mode, Seen, updated, with_properties
 from pytest_cudaopt.gated import GateVerdict
 
 SAME, FASTER, SLOWER, UNSURE = GateVerdict
@@ -233,19 +233,44 @@ def test_a_time_of_the_same_version_with_another_driver_stays(tmp_path: Path) ->
     assert after(baseline_of(one), again).baseline is None
 
 
-def test_properties_stay_unless_they_were_probed(tmp_path: Path) -> None:
-    one = seen(scale_in(tmp_path), SMALL, 2_000)
-    known = {"empty_sizes": Held(holds=True)}
-    old = after(None, replace(one, properties=known)).baseline
-    assert old is not None
+HOLDS, FAILS = Held(holds=True), Held(holds=False, why="wrong")
+
+
+@pytest.mark.parametrize(
+    ("known", "probed", "mode", "is_written", "note"),
+    [
+        ({}, {"a": HOLDS}, Mode.UPDATE, True, "recorded"),
+        ({}, {"a": FAILS}, Mode.UPDATE_NEW, True, "recorded"),
+        ({}, {"a": HOLDS}, Mode.CHECK, False, None),
+        ({"a": HOLDS}, {"a": Held(holds=True, why="said otherwise")}, Mode.UPDATE, False, None),
+        ({"a": FAILS}, {"a": HOLDS}, Mode.UPDATE, True, "recorded"),
+        ({"a": FAILS}, {"a": HOLDS}, Mode.UPDATE_NEW, False, None),
+        ({"a": HOLDS}, {"a": HOLDS, "b": FAILS}, Mode.UPDATE, True, "recorded"),
+        ({"a": HOLDS, "b": HOLDS}, {"b": FAILS}, Mode.UPDATE, False, "stays: a, b lost"),
+    ],
+)
+def test_properties_are_written_when_they_changed_and_none_was_lost(
+    known: dict[str, Held], probed: dict[str, Held], mode: Mode, is_written: bool, note: str | None
+) -> None:
+    change = with_properties(replace(EMPTY, properties=known), probed, mode, False, EMPTY)
+    assert (change.baseline is not None) is is_written
+    assert change.note.startswith("" if note is None else f"baseline of properties {note}")
+    assert bool(change.note) is (note is not None)
+
+
+def test_a_lost_property_is_written_when_that_is_accepted() -> None:
+    change = with_properties(replace(EMPTY, properties={"a": HOLDS}), {"a": FAILS}, Mode.UPDATE, True, EMPTY)
+    assert change.baseline is not None
+    assert change.baseline.properties == {"a": FAILS}
+    assert change.note == "baseline of properties recorded although a lost"
+
+
+def test_properties_stay_when_a_case_is_recorded(tmp_path: Path) -> None:
+    old = replace(baseline_of(seen(scale_in(tmp_path), SMALL, 2_000)), properties={"a": HOLDS})
     faster = seen(scale_in(tmp_path, version(1)), SMALL, 1_000, [gated("baseline", FASTER)])
     found = after(old, faster).baseline
     assert found is not None
-    assert found.properties == known
-    probed = {"empty_sizes": Held(holds=False, why="wrong")}
-    found = after(old, replace(faster, properties=probed)).baseline
-    assert found is not None
-    assert found.properties == probed
+    assert found.properties == {"a": HOLDS}
 
 
 def with_anchor(folder: Path) -> Baseline:
