@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_cudaopt.baseline import Baseline
-from pytest_cudaopt.baseline_files import Place, folder_locked, read_at, write
+from pytest_cudaopt.baseline_files import folder_locked, read_at, write
 from pytest_cudaopt.baseline_merge import merged
+from pytest_cudaopt.baseline_place import Place
 from pytest_cudaopt.baseline_tree import Done, Found, find, find_in, kernel_id, walk
 from pytest_cudaopt.errors import BaselineError
 from pytest_cudaopt.settings import BASELINE_FOLDER

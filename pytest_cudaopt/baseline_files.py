@@ -8,56 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_cudaopt import baseline_text
 from pytest_cudaopt.baseline import Baseline, Held, digest
+from pytest_cudaopt.baseline_place import Place
 from pytest_cudaopt.baseline_update import Mode, Seen, updated, with_properties
 from pytest_cudaopt.cache import cache_folder, remember
 from pytest_cudaopt.durable import write_atomically
 from pytest_cudaopt.errors import BaselineError, EnvironmentFault, why_unreadable
 from pytest_cudaopt.file_lock import lock_folder, locked
-from pytest_cudaopt.settings import BASELINE_FOLDER
-
-_MODELLED = re.compile(r"^sim \(modelled (.+)\)$")
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a kernel's baseline on one device lies; `module` is the test module's stem."""
-
-    folder: Path
-    module: str
-    kernel: str
-    device: str
-
-    @classmethod
-    def of(cls, module: Path, kernel: str, device: str) -> Place:
-        """Return the place for a kernel of a test module, by the name it has there."""
-        return cls(module.parent / BASELINE_FOLDER, module.stem, kernel, device)
-
-    @property
-    def stem(self) -> str:
-        return f"{self.module}.{self.kernel}"
-
-    @property
-    def on_device(self) -> str:
-        return f"{self.stem}.{slug(self.device)}"
-
-    @property
-    def document(self) -> Path:
-        return self.folder / f"{self.on_device}.json"
-
-
-def slug(device: str) -> str:
-    """Return a device's name as part of a file's: `nvidia-h200`, `sim-h200`."""
-    modelled = _MODELLED.match(device)
-    name = f"sim {modelled[1]}" if modelled else device
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "device"
 
 
 def read(module: Path, kernel: str, device: str) -> Baseline | None:
@@ -134,8 +96,9 @@ def write(place: Place, baseline: Baseline) -> None:
     """
     before = _own_sources(place)
     taken = _taken(place)
-    sources = [_source_name(place, version.source, taken) for version in baseline.versions[:1]]
-    sources += [_anchor_name(place, number) for number in range(1, len(baseline.versions))]
+    hashes = [digest(baseline_text.stored_source(version.source)) for version in baseline.versions[:1]]
+    sources = [place.source_name(sha256, taken) for sha256 in hashes]
+    sources += [place.anchor_name(number) for number in range(1, len(baseline.versions))]
     texts = baseline_text.to_files(baseline, place.document.name, sources)
     try:
         place.folder.mkdir(exist_ok=True)
@@ -220,17 +183,6 @@ def _taken(place: Place) -> dict[str, str | None]:
         except BaselineError:
             taken[f"{place.stem}.cu"] = None
     return taken
-
-
-def _source_name(place: Place, source: str, taken: dict[str, str | None]) -> str:
-    """Return the shared name unless another device has another text there."""
-    shared = f"{place.stem}.cu"
-    is_free = shared not in taken or taken[shared] == digest(baseline_text.stored_source(source))
-    return shared if is_free else f"{place.on_device}.cu"
-
-
-def _anchor_name(place: Place, number: int) -> str:
-    return f"{place.on_device}.anchor.cu" if number == 1 else f"{place.on_device}.anchor-{number}.cu"
 
 
 @contextmanager

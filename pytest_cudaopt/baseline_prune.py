@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pytest_cudaopt import baseline_text
 from pytest_cudaopt.baseline import Baseline
-from pytest_cudaopt.baseline_files import Place, folder_locked, write
+from pytest_cudaopt.baseline_files import folder_locked, write
+from pytest_cudaopt.baseline_place import Place
 from pytest_cudaopt.baseline_tree import Done, Found, find_in, folders
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import BaselineError, CudaoptError

@@ -75,11 +75,12 @@ def seen_of(
     recorded: Recorded,
     on: str,
     gated: Sequence[Gated] = (),
+    samples_ns: Sequence[float] = (),
 ) -> Seen:
     """Return what an item saw, its median rounded to three digits; `on` is the day, such as `2026-11-30`."""
     rounded = replace(recorded, median_ns=three_digits(recorded.median_ns))
     record = CaseRecord(facts_of(kernel, case), rounded, machine, on)
-    return Seen(case_id, version_of(kernel, candidate), record, tuple(gated))
+    return Seen(case_id, version_of(kernel, candidate), record, tuple(gated), tuple(samples_ns))
 
 
 def updated(old: Baseline | None, seen: Seen, mode: Mode, accept_slower: bool, named: Baseline) -> Change:

@@ -86,6 +86,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "incumbent",
         "declared_facts",
         "baseline",
+        "baseline_place",
         "baseline_document",
         "baseline_text",
         "option_text",

@@ -16,7 +16,8 @@ from made_up_baselines import H200, LARGE, SIM, SMALL, SOURCE, baseline_of, gate
 
 from pytest_cudaopt import baseline_files, baseline_text
 from pytest_cudaopt.baseline import Held
-from pytest_cudaopt.baseline_files import read, record, record_properties, slug
+from pytest_cudaopt.baseline_files import read, record, record_properties
+from pytest_cudaopt.baseline_place import slug
 from pytest_cudaopt.baseline_update import Mode
 from pytest_cudaopt.cache import cache_folder
 from pytest_cudaopt.errors import BaselineError, EnvironmentFault
@@ -387,6 +388,7 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 from dataclasses import replace
 from made_up_baselines import SMALL, scale_in, seen
 from pytest_cudaopt.baseline_files import record
+from pytest_cudaopt.baseline_place import slug
 from pytest_cudaopt.baseline_update import Mode
 module, first = Path(sys.argv[1]), int(sys.argv[2])
 declared = scale_in(module.parent / sys.argv[2])
