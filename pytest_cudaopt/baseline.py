@@ -175,6 +175,12 @@ def incumbents(baseline: Baseline | None, kernel: Kernel, case_id: str, case: Ca
     )
 
 
+def why_no_incumbent(baseline: Baseline | None, case_id: str) -> str:
+    """Say why a case has nothing to be gated against, where `incumbents` returned none."""
+    known = () if baseline is None else baseline.recorded_at(case_id)
+    return "its sizes or inputs have changed since it was recorded" if known else "nothing is recorded of it"
+
+
 def digest(text: str) -> str:
     """Return the SHA-256 of a text, as hex."""
     return hashlib.sha256(text.encode()).hexdigest()

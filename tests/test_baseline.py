@@ -9,7 +9,7 @@ import pytest
 from made_up_baselines import H200, LARGE, SMALL, SOURCE, baseline_of, gated, scale_in, seen, version
 
 from pytest_cudaopt import In, InOut, Out, Scalar, Struct, case, f16, f32, i32, kernel, uniform
-from pytest_cudaopt.baseline import candidate_of, incumbents, three_digits, version_of
+from pytest_cudaopt.baseline import candidate_of, incumbents, three_digits, version_of, why_no_incumbent
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.declared_facts import facts_of, signature_of
 from pytest_cudaopt.errors import SourceError
@@ -114,6 +114,8 @@ def test_a_case_with_other_sizes_under_its_name_has_no_record(tmp_path: Path) ->
     assert incumbents(baseline, declared, SMALL, case(n=51)) != ()
     assert incumbents(baseline, declared, SMALL, case(n=52)) == ()
     assert incumbents(baseline, declared, SMALL, case(n=51, seed=7)) == ()
+    assert why_no_incumbent(baseline, SMALL) == "its sizes or inputs have changed since it was recorded"
+    assert why_no_incumbent(baseline, LARGE) == why_no_incumbent(None, SMALL) == "nothing is recorded of it"
 
 
 def test_a_changed_signature_cannot_be_rebuilt_and_says_so(tmp_path: Path) -> None:
