@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from pytest_cudaopt import doctor, optimize_command, rerun
+from pytest_cudaopt import baseline_command, doctor, optimize_command, rerun
 from pytest_cudaopt.achieved import Achieved, achieved_by_case
 from pytest_cudaopt.adopt import command as adoption
 from pytest_cudaopt.certificate import certificate_of
@@ -109,6 +109,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("candidate", metavar="CANDIDATE.cu", nargs="?", help=_CANDIDATE_HELP)
     check.add_argument("--json", action="store_true", help="print the verdict as JSON")
     _add_strength_options(check)
+    baseline_command.add_options(
+        commands.add_parser("baseline", help="list, show, compare, prune and take over recorded baselines")
+    )
     adoption.add_options(commands.add_parser("adopt", help="write a test module for a .cu file's kernels"))
     replay = commands.add_parser("replay", help="execute a recorded request again")
     replay.add_argument("request", metavar="REQUEST.json")
@@ -340,6 +343,12 @@ def _adopt(given: argparse.Namespace) -> Exit:
     return Exit.YES if adopted.is_useful else Exit.NO
 
 
+def _baseline(given: argparse.Namespace) -> Exit:
+    told = baseline_command.run(given)
+    _say("\n".join(told.lines))
+    return Exit.YES if told.is_yes else Exit.NO
+
+
 _COMMANDS = {
     "doctor": _doctor,
     "check": _check,
@@ -347,6 +356,7 @@ _COMMANDS = {
     "replay": _replay,
     "graph": _graph,
     "adopt": _adopt,
+    "baseline": _baseline,
 }
 _EXITS = {
     optimize_command.Ending.FINISHED: Exit.YES,

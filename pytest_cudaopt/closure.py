@@ -7,12 +7,13 @@ but each other and headers of the toolchain. So nothing else can be included.
 from __future__ import annotations
 
 import os
-import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
+from pytest_cudaopt.header_files import Disk, HeaderFiles, KeptTexts, Stamp
 from pytest_cudaopt.includes import Form, Include, Scan, scan
 
 
@@ -88,16 +89,25 @@ def close(source: str, place: Place) -> Closure:
     )
     reached = _REACHED.get(wanted)
     if reached is None or not reached.is_current():
-        reached = _reach(source, scanned, place)
+        reached = _reach(source, scanned, place, _DISK)
         if len(_REACHED) >= _MOST_REMEMBERED:
             _REACHED.clear()
         _REACHED[wanted] = reached
+    return _closure(place, source, scanned, reached)
+
+
+def close_over(source: str, place: Place, texts: Mapping[str, str]) -> Closure:
+    """Do so with headers kept from earlier, named relative to the source's folder; no file is read."""
+    scanned = scan(source)
+    return _closure(place, source, scanned, _reach(source, scanned, place, KeptTexts(place.folder, texts)))
+
+
+def _closure(place: Place, source: str, scanned: Scan, reached: _Reached) -> Closure:
     return Closure(place, Text("", source, scanned, reached.includes, reached.probes), reached.headers)
 
 
 _MOST_REMEMBERED = 256
-# A file counts as unchanged while these are: device, inode, size, time of change in ns.
-_Stamp = tuple[int, int, int, int]
+_DISK = Disk()
 
 
 @dataclass(frozen=True)
@@ -107,22 +117,22 @@ class _Reached:
     includes: tuple[Resolved, ...]
     probes: tuple[Resolved, ...]
     headers: Headers
-    stamps: dict[str, _Stamp | None]
+    stamps: dict[str, Stamp | None]
 
     def is_current(self) -> bool:
-        return all(_stamp(path) == stamp for path, stamp in self.stamps.items())
+        return all(_DISK.stamp(path) == stamp for path, stamp in self.stamps.items())
 
 
 # By place and what is included; sources that differ elsewhere, as candidates do, share an entry.
 _REACHED: dict[tuple[object, ...], _Reached] = {}
 
 
-def _reach(source: str, scanned: Scan, place: Place) -> _Reached:
-    walk = _Walk(place)
+def _reach(source: str, scanned: Scan, place: Place, files: HeaderFiles) -> _Reached:
+    walk = _Walk(place, files)
     text = walk.resolve("", place.folder, source, scanned)
     while walk.pending:
         path, name = walk.pending.pop()
-        content = _read(path)
+        content = files.read(str(path))
         walk.done.append(walk.resolve(name, path.parent, content.text, content.scanned))
     headers = Headers(tuple(sorted(walk.done, key=lambda one: one.name)))
     return _Reached(text.includes, text.probes, headers, walk.stamps)
@@ -131,11 +141,12 @@ def _reach(source: str, scanned: Scan, place: Place) -> _Reached:
 class _Walk:
     """The state of one reading: names given, and files still to read."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, files: HeaderFiles) -> None:
         self._place = place
+        self._files = files
         self._roots = tuple(os.path.normpath(root) for root in place.roots)
         self._names: dict[tuple[int, int], str] = {}
-        self.stamps: dict[str, _Stamp | None] = {}
+        self.stamps: dict[str, Stamp | None] = {}
         self.pending: list[tuple[Path, str]] = []
         self.done: list[Text] = []
 
@@ -164,7 +175,7 @@ class _Walk:
         outside = ""
         for where in (folder, *self._place.include) if form is Form.QUOTED else self._place.include:
             path = os.path.normpath(os.path.join(where, name))  # noqa: PTH118 - ten times faster than Path
-            stamp = self.stamps[path] if path in self.stamps else _stamp(path)
+            stamp = self.stamps[path] if path in self.stamps else self._files.stamp(path)
             self.stamps[path] = stamp
             if stamp is None:
                 continue
@@ -191,7 +202,7 @@ class _Walk:
             name = f"./{name}"
         if ">" in name or "\n" in name:
             return Resolved(refusal="its path holds a character no #include can hold")
-        if refusal := _read(Path(path)).refusal:
+        if refusal := self._files.read(path).refusal:
             return Resolved(refusal=refusal)
         self._names[identity] = name
         self.pending.append((Path(path), name))
@@ -202,39 +213,3 @@ def searched(place: Place) -> str:
     """List the folders that includes are looked for in, for a message."""
     folders = [place.shown(folder) for folder in place.roots]
     return ", ".join("the source's folder" if folder == "." else folder for folder in dict.fromkeys(folders))
-
-
-def _stamp(path: str) -> _Stamp | None:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - ten times faster than Path
-    except OSError:
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-@dataclass(frozen=True)
-class _Content:
-    text: str
-    scanned: Scan
-    refusal: str | None = None
-
-
-_CONTENTS: dict[Path, tuple[_Stamp | None, _Content]] = {}
-
-
-def _read(path: Path) -> _Content:
-    stamp = _stamp(str(path))
-    known = _CONTENTS.get(path)
-    if known is not None and known[0] == stamp:
-        return known[1]
-    try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        return _Content("", scan(""), f"it cannot be read ({error.strerror or error})")
-    # The compiler would read up to there only.
-    refusal = "it holds a zero byte" if "\0" in text else None
-    content = _Content(text, scan(text), refusal)
-    _CONTENTS[path] = (stamp, content)
-    return content

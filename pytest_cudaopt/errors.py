@@ -116,5 +116,9 @@ class EnvironmentFault(CudaoptError):
     """Something this machine lacks: NVRTC, the harness, a device, a writable folder."""
 
 
+class BaselineError(CudaoptError):
+    """A baseline file that cannot be trusted, or that must not be replaced."""
+
+
 class HarnessError(CudaoptError):
     """The harness and this package do not understand each other."""

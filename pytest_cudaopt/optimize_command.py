@@ -24,10 +24,9 @@ from pytest_cudaopt.table import Line, Mood, Row, RowStage, device_lines, table_
 if TYPE_CHECKING:
     from pytest_cudaopt.declared import Kernel
 
-# A run begins by itself, and draws no cases.
-_FIELDS = tuple(
-    option.field for option in OPTIONS if option.field not in ("optimize", "fuzz_examples", "fuzz_seed")
-)
+# A run begins by itself, draws no cases, and records no baseline.
+_NO_FIELDS = frozenset({"optimize", "fuzz_examples", "fuzz_seed", "baseline", "accept_slower"})
+_FIELDS = tuple(option.field for option in OPTIONS if option.field not in _NO_FIELDS)
 _HELP = {
     "signature": ("FILE.json", "parameters, sizes, tolerances, as docs/optimizing.md describes"),
     "reference": ("FILE.py|FILE.cu", "a function with the body of a reference, or a kernel that is right"),
@@ -42,6 +41,7 @@ _OF_THE_START = frozenset(FailureClass) - {
     FailureClass.DECLARATION,
     FailureClass.REFERENCE,
     FailureClass.SETTINGS,
+    FailureClass.BASELINE,
     FailureClass.ENVIRONMENT,
 }
 

@@ -22,6 +22,7 @@ _WORDS = {
     "off": False,
 }
 REQUIREMENTS = ("gpu",)
+BASELINE_MODES = ("check", "update", "update-new", "off")
 
 
 def switch(text: str) -> bool:
@@ -99,6 +100,13 @@ def effort(text: str) -> str:
     """Read how long a model may think."""
     if text not in EFFORTS:
         raise ValueError(f"one of {', '.join(EFFORTS)}")
+    return text
+
+
+def baseline(text: str) -> str:
+    """Read what becomes of baselines."""
+    if text not in BASELINE_MODES:
+        raise ValueError(f"one of {', '.join(BASELINE_MODES)}")
     return text
 
 

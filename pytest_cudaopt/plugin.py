@@ -15,7 +15,7 @@ import pytest
 
 from pytest_cudaopt.errors import CudaoptError, SettingsError
 from pytest_cudaopt.session import KernelSession
-from pytest_cudaopt.settings import OPTIONS, resolve
+from pytest_cudaopt.settings import BASELINE_FOLDER, OPTIONS, resolve
 
 if TYPE_CHECKING:
     from pytest_cudaopt.table import Properties
@@ -79,7 +79,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     is_run = (
         _RUN_FOLDER.match(collection_path.name) and collection_path.parent == KernelSession.of(config).results
     )
-    return True if is_run else None
+    # Other plugins collect JSON.
+    return True if is_run or collection_path.name == BASELINE_FOLDER else None
 
 
 @pytest.hookimpl(tryfirst=True)

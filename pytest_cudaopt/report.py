@@ -16,6 +16,7 @@ from pytest_cudaopt.cases import Case
 from pytest_cudaopt.comparison_text import comparison_lines, mismatch_share
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import (
+    BaselineError,
     CudaoptError,
     DeclarationError,
     EnvironmentFault,
@@ -60,6 +61,7 @@ class FailureClass(StrEnum):
     DECLARATION = "DECLARATION"
     REFERENCE = "REFERENCE"
     SETTINGS = "SETTINGS"
+    BASELINE = "BASELINE"
     ENVIRONMENT = "ENVIRONMENT"
 
 
@@ -103,6 +105,7 @@ _OF_ERROR: tuple[tuple[type[CudaoptError], FailureClass], ...] = (
     (LaunchError, FailureClass.LAUNCH),
     (ReferenceFault, FailureClass.REFERENCE),
     (SettingsError, FailureClass.SETTINGS),
+    (BaselineError, FailureClass.BASELINE),
     (EnvironmentFault, FailureClass.ENVIRONMENT),
     (HarnessError, FailureClass.ENVIRONMENT),
     (DeclarationError, FailureClass.DECLARATION),

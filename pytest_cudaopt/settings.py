@@ -15,6 +15,9 @@ from pytest_cudaopt.errors import SettingsError
 from pytest_cudaopt.evaluation import SANITIZE_ELEMENTS
 from pytest_cudaopt.option_text import Reader, Writer
 
+# Beside each test module whose kernels have baselines.
+BASELINE_FOLDER = "__baselines__"
+
 
 @dataclass(frozen=True)
 class Option:
@@ -84,6 +87,8 @@ class Settings:
     samples: int
     warmup: int
     relative_error: float
+    baseline: str
+    accept_slower: bool
     fuzz_examples: int
     fuzz_seed: int | None
     sanitize_elements: int
@@ -366,6 +371,22 @@ OPTIONS: tuple[Option, ...] = (
         "(default 0)",
         metavar="PERCENT",
         write=option_text.percent_text,
+    ),
+    Option(
+        "baseline",
+        "--cudaopt-baseline",
+        option_text.baseline,
+        "check",
+        "baselines of measured cases: check holds kernels to them; update also writes those that are not the "
+        "same and not slower, update-new only missing ones; off does neither (default check)",
+        metavar="MODE",
+    ),
+    Option(
+        "accept_slower",
+        "--cudaopt-accept-slower",
+        option_text.switch,
+        False,
+        "let --cudaopt-baseline update write what is slower or has lost a property, too",
     ),
     Option(
         "fuzz_examples",

@@ -11,7 +11,7 @@ import pytest
 from judged_kernels import axpy
 from test_compile import asked, cache, compiled, failure  # noqa: F401 - fixtures
 
-from pytest_cudaopt.closure import Closure, Place, close
+from pytest_cudaopt.closure import Closure, Place, close, close_over
 from pytest_cudaopt.compile import compile_candidate, source_module
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
@@ -309,3 +309,23 @@ def reads_secret(kernel: Kernel, source: str, sim: Device) -> bool:
         sim.new_request("hostile"), modules=(replace(module, source=source),), steps=(Compile("candidate"),)
     )
     return "STOLEN" in repr(sim.ask(request))
+
+
+def test_headers_kept_from_earlier_stand_for_files_that_changed_or_went(tmp_path: Path) -> None:
+    tree(tmp_path, src__a_h='#include "b.h"\n#include <c.h>\n', src__b_h="int b;\n", lib__c_h="int c;\n")
+    source = '#include "a.h"\n#include <c.h>\n#if __has_include("b.h")\nint k;\n#endif\n'
+    earlier = closed(source, tmp_path / "src", ["../lib"])
+    before = written(earlier)
+    tree(tmp_path, src__a_h="int other;\n", src__new_h="")
+    (tmp_path / "src" / "b.h").unlink()
+    assert written(closed(source, tmp_path / "src", ["../lib"])) != before
+    kept = close_over(source, earlier.place, earlier.headers.texts)
+    assert written(kept) == before
+    assert kept.headers.texts == earlier.headers.texts
+
+
+def test_only_what_was_kept_can_be_included(tmp_path: Path) -> None:
+    tree(tmp_path, a_h="int a;\n")
+    kept = close_over('#include "a.h"\n#include "b.h"\n', Place(tmp_path), {"b.h": "int b;\n"})
+    assert list(kept.headers.texts) == ["b.h"]
+    assert [one.header for one in kept.source.includes] == [None, "./b.h"]

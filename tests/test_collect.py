@@ -2,6 +2,20 @@
 
 import pytest
 
+COLLECTS_JSON = """\
+import pytest
+
+class Item(pytest.Item):
+    def runtest(self): pass
+
+class File(pytest.File):
+    def collect(self):
+        yield Item.from_parent(self, name="json")
+
+def pytest_collect_file(file_path, parent):
+    return File.from_parent(parent, path=file_path) if file_path.suffix == ".json" else None
+"""
+
 
 def ids_of(result: pytest.RunResult) -> list[str]:
     return [line for line in result.outlines if "::" in line]
@@ -124,6 +138,15 @@ def test_runs_are_never_collected_but_a_users_own_results_are(project):
         "results/test_mine.py::test_mine",
         "other/run-001/test_mine_too.py::test_mine_too",
     ]
+
+
+def test_baselines_are_never_collected_whatever_else_collects_such_files(project):
+    project.write("conftest.py", COLLECTS_JSON)
+    project.write("__baselines__/test_made.json", "{}")
+    project.write("__baselines__/test_made.py", "def test_made(): assert False\n")
+    project.write("other/test_mine.json", "{}")
+    found = project.run("--collect-only", "-q", "__baselines__", "other", ".")
+    assert [id for id in ids_of(found) if "scale" not in id] == ["other/test_mine.json::json"]
 
 
 def test_the_configured_results_folder_is_the_one_not_collected(project):

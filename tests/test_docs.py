@@ -18,11 +18,14 @@ from pytest_cudaopt import Kernel
 from pytest_cudaopt.families import Family
 from pytest_cudaopt.from_files import cases, parameters, signature
 from pytest_cudaopt.from_files.config import FILE_KEYS
+from pytest_cudaopt.gated import GateVerdict
 from pytest_cudaopt.mutate.edits import MutantKind
 from pytest_cudaopt.optimize.proposal_form import fill
+from pytest_cudaopt.option_text import BASELINE_MODES
 from pytest_cudaopt.properties import Property
 
 DOCS = Path(__file__).parent.parent / "docs"
+GOLDEN = Path(__file__).parent / "golden" / "baselines"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (DOCS / "declaring.md").read_text(), re.DOTALL | re.MULTILINE)
 NAMES = [re.findall(r"^def (\w+)", block, re.MULTILINE)[-1] for block in BLOCKS]
 
@@ -59,6 +62,22 @@ def test_every_property_and_family_is_explained() -> None:
 def test_every_kind_of_mutant_is_explained() -> None:
     rows = re.findall(r"^\| ([a-z ]+) \|", (DOCS / "strength.md").read_text(), re.MULTILINE)
     assert rows == ["kind", *MutantKind]
+
+
+def test_the_shown_baseline_is_what_is_written() -> None:
+    (shown,) = re.findall(
+        r"^```json\n(.*?)^```$", (DOCS / "baselines.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    assert shown == (GOLDEN / "test_scale.scale.nvidia-h200.json").read_text()
+
+
+def test_every_mode_and_action_of_baselines_is_explained(project: Project) -> None:
+    page = (DOCS / "baselines.md").read_text()
+    assert re.findall(r"^\| `(\S+)`.* \| (?:yes|no)", page, re.MULTILINE) == list(BASELINE_MODES)
+    offered = re.search(r"\{(.*?)\}", project.cudaopt("baseline", "--help").stdout.str())
+    assert offered is not None
+    assert re.findall(r"^\| `cudaopt baseline (\w+)", page, re.MULTILINE) == offered[1].split(",")
+    assert [one for one in GateVerdict if f"\n| `{one}` |" not in page] == []
 
 
 PAGE = (DOCS / "optimizing.md").read_text()

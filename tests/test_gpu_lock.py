@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_cudaopt import gpu_lock
+from pytest_cudaopt import file_lock
 from pytest_cudaopt.gpu_lock import GpuLock, lock_of
 
 # Says when it has its turn, and ends it when standard input does.
@@ -163,11 +163,11 @@ def test_without_a_cache_folder_it_lies_in_the_temporary_folder_and_else_nowhere
     in_the_way = tmp_path / "file"
     in_the_way.touch()
     environ = {"XDG_CACHE_HOME": str(in_the_way)}
-    monkeypatch.setattr(gpu_lock.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(file_lock.tempfile, "gettempdir", lambda: str(tmp_path))
     lock = lock_of("GPU-1", environ)
     assert lock is not None
     assert lock.folder.parent == tmp_path
-    monkeypatch.setattr(gpu_lock.tempfile, "gettempdir", lambda: str(in_the_way))
+    monkeypatch.setattr(file_lock.tempfile, "gettempdir", lambda: str(in_the_way))
     assert lock_of("GPU-1", environ) is None
 
 

@@ -15,6 +15,7 @@ from made_up_kernels import (
 
 from pytest_cudaopt import case
 from pytest_cudaopt.errors import (
+    BaselineError,
     DeclarationError,
     EnvironmentFault,
     ExpressionError,
@@ -162,6 +163,7 @@ def test_of_many_compile_errors_the_rest_is_counted():
         (SourceError, FailureClass.SOURCE),
         (LaunchError, FailureClass.LAUNCH),
         (ReferenceFault, FailureClass.REFERENCE),
+        (BaselineError, FailureClass.BASELINE),
         (EnvironmentFault, FailureClass.ENVIRONMENT),
         (HarnessError, FailureClass.ENVIRONMENT),
         (DeclarationError, FailureClass.DECLARATION),

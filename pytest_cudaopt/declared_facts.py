@@ -1,0 +1,88 @@
+"""What a record of a kernel depends on besides its source: how it is called, and what it is given."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING
+
+from pytest_cudaopt.cases import Case, derived_seed
+from pytest_cudaopt.expressions import Expression
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.declared import Kernel
+    from pytest_cudaopt.parameters import Parameter
+
+
+@dataclass(frozen=True)
+class CaseFacts:
+    """A case as it was when something was recorded of it.
+
+    `sizes` hold the derived ones too; `types` the dtypes chosen. `inputs` is a digest of all else that
+    decides what the kernel is given: seeds, generators, null pointers, how arrays lie.
+    """
+
+    sizes: Mapping[str, int]
+    inputs: str
+    types: Mapping[str, str] = field(default_factory=dict)
+
+
+def signature_of(kernel: Kernel) -> str:
+    """Return how the kernel is called, in one line; a source of another signature cannot stand in for it.
+
+    Names of parameters do not count, their order does: `softmax(in f32[2], out f32[2], i32, i32)`.
+    """
+    types = [f"{name}={'|'.join(one.name for one in dtypes)}" for name, dtypes in kernel.types]
+    parameters = ", ".join(_parameter(one) for one in kernel.parameters)
+    return f"{kernel.entry}({parameters})" + (f" with {', '.join(types)}" if types else "")
+
+
+def facts_of(kernel: Kernel, case: Case) -> CaseFacts:
+    """Return what is to be recorded of a case."""
+    values = {one.name: _written(one.values) for one in kernel.parameters if one.values is not None}
+    scalars = {one.name: _written(one.value) for one in kernel.parameters if one.value is not None}
+    strides = {one.name: _written(one.strides) for one in kernel.parameters if one.strides is not None}
+    parts = (
+        derived_seed(kernel.name, case),
+        sorted(case.absent),
+        str(case.values),
+        sorted(case.misaligned),
+        sorted(case.alias),
+        sorted(values.items()),
+        sorted(scalars.items()),
+        sorted(strides.items()),
+    )
+    inputs = hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+    return CaseFacts(kernel.all_sizes(case), inputs, dict(case.types))
+
+
+def _parameter(one: Parameter) -> str:
+    dtype = one.dtype.name
+    text = f"{one.role} {dtype}[{len(one.shape)}]" if one.is_array else dtype
+    if one.symbol is not None:
+        return f"{text} as {one.symbol}"
+    return text if one.struct is None else f"{one.struct.type_name}.{one.name} {text}"
+
+
+def _written(value: object) -> str:
+    """Write a generator or number so that it reads alike in every version of Python."""
+    if isinstance(value, Expression):
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        members = ", ".join(
+            f"{member.name}={_written(getattr(value, member.name))}" for member in fields(value)
+        )
+        return f"{type(value).__name__}({members})"
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_written, value))}]"
+    return _code(value) if callable(value) else repr(value)
+
+
+def _code(function: object) -> str:
+    try:
+        return inspect.getsource(function)  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        # Made where no file is: it is known by its name alone.
+        return str(getattr(function, "__qualname__", type(function).__qualname__))
