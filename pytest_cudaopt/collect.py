@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
-from pytest_cudaopt import items, report
+from pytest_cudaopt import benchmark_bridge, items, report
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceLocation
 from pytest_cudaopt.item_work import Announce, Work
@@ -147,20 +147,24 @@ def _works(collector: pytest.Module, name: str, kernel: Kernel, settings: Settin
 
 
 def _item(collector: pytest.Module, name: str, work: Work) -> pytest.Item:
-    call = _test_function(work)
+    is_benchmark = work.stage is RowStage.LATENCY and benchmark_bridge.takes_part(collector.config)
+    call = _test_function(work, is_benchmark=is_benchmark)
     call.__name__ = name
     call.__doc__ = work.kernel.doc
     call.__module__ = collector.obj.__name__
     stage_mark: pytest.MarkDecorator = getattr(pytest.mark, f"cudaopt_{work.stage}")
-    vars(call)["pytestmark"] = [*work.kernel.pytestmark, stage_mark.mark]
+    benchmark_marks = [benchmark_bridge.MARK.mark] if is_benchmark else []
+    vars(call)["pytestmark"] = [*work.kernel.pytestmark, stage_mark.mark, *benchmark_marks]
     parameters = f"{work.stage}-{work.case_id}" if work.case_id else str(work.stage)
     item: pytest.Item = KernelItem.from_parent(
         collector, name=f"{name}[{parameters}]", callobj=call, work=work
     )
+    if is_benchmark:
+        benchmark_bridge.join(item)
     return item
 
 
-def _test_function(work: Work) -> Callable[..., None]:
+def _test_function(work: Work, *, is_benchmark: bool) -> Callable[..., None]:
     """Return what pytest calls: an ordinary test function, so that fixtures and other plugins work."""
 
     def test(request: pytest.FixtureRequest) -> None:
@@ -170,6 +174,8 @@ def _test_function(work: Work) -> Callable[..., None]:
             request.node.add_report_section("call", "output of the kernel", finished.printed)
         if finished.row.waived:
             request.node.add_report_section("call", "waived findings", "\n".join(finished.row.waived))
+        if is_benchmark:
+            benchmark_bridge.record(request, work, finished)
         if finished.not_judged is not None:
             pytest.skip(finished.not_judged)
         if finished.failure is not None:

@@ -9,12 +9,12 @@ import zlib
 from collections.abc import Generator, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_cudaopt.errors import CudaoptError, SettingsError
-from pytest_cudaopt.session import KernelSession
+from pytest_cudaopt.session import MACHINE_KEY, KernelSession
 from pytest_cudaopt.settings import OPTIONS, resolve
 
 if TYPE_CHECKING:
@@ -124,7 +124,19 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+# Innermost, so that pytest's own summary stays the last; behind the summaries of others, and shown even if
+# pytest-benchmark's raises since times have grown.
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> Generator[None, None, None]:
+    try:
+        yield
+    finally:
+        _write_summary(terminalreporter, config)
+
+
+def _write_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     # Reports and not this process's items: under pytest-xdist only reports get here.
     properties = [
         report.user_properties
@@ -136,6 +148,25 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         _write_table(terminalreporter, properties, verbose=config.get_verbosity() > 0)
     for line in KernelSession.of(config).parting_lines:
         terminalreporter.write_line(line)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
+    # Whoever has timed a kernel has loaded it.
+    if (bridge := sys.modules.get("pytest_cudaopt.benchmark_bridge")) is not None:
+        bridge.identify(config, machine_info)
+
+
+# Before pytest-benchmark's own, which warns where anything of the machine differs.
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_benchmark_compare_machine_info(
+    config: pytest.Config, machine_info: dict[str, Any], compared_benchmark: dict[str, Any]
+) -> None:
+    if MACHINE_KEY not in compared_benchmark["machine_info"]:
+        return
+    from pytest_cudaopt import benchmark_bridge
+
+    benchmark_bridge.refuse_other_devices(config, machine_info, compared_benchmark)
 
 
 def _write_table(

@@ -14,6 +14,9 @@ from pytest_cudaopt.settings import Settings
 if TYPE_CHECKING:
     from pytest_cudaopt.device import Device
 
+# What pytest-benchmark's `machine_info` holds of the device that kernels were timed on.
+MACHINE_KEY = "cudaopt"
+
 
 class KernelSession:
     """One per process (pytest-xdist: per worker). The device opens with the first item that needs it."""

@@ -180,6 +180,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "collect",
         "items",
         "item_work",
+        "benchmark_bridge",
         "sanitize_item",
         "contract_item",
         "cli",
@@ -199,7 +200,7 @@ CONFINED = {
     "langgraph": ("optimize",),
     "openai": ("optimize",),
     "matplotlib": ("plots",),
-    "pytest": ("plugin", "session", "collect"),
+    "pytest": ("plugin", "session", "collect", "benchmark_bridge"),
     "rich": ("cli", "doctor"),
     "hypothesis": ("fuzz",),
 }
