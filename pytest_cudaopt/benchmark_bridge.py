@@ -142,7 +142,8 @@ def refuse_other_devices(
 ) -> None:
     """Stop a comparison with kernels that were timed on another device than this session's.
 
-    `compared` is a saved file that holds such; `machine_info`, made before a device was opened, gets this one's. Raises pytest.UsageError.
+    `compared` is a saved file that holds such; `machine_info`, made before a device was opened, gets this
+    one's. Raises pytest.UsageError.
     """
     saved = compared["machine_info"][MACHINE_KEY]
     current = _current(config)

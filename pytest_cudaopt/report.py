@@ -61,6 +61,8 @@ class FailureClass(StrEnum):
     REFERENCE = "REFERENCE"
     SETTINGS = "SETTINGS"
     ENVIRONMENT = "ENVIRONMENT"
+    NO_BASELINE = "NO BASELINE"
+    UNSURE = "UNSURE"
 
 
 @dataclass(frozen=True)

@@ -171,6 +171,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "table",
         "latency_text",
         "verdict_json",
+        "requirements",
         "strength_report",
     ),
     ("optimize", "adopt", "from_files"),
