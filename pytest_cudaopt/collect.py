@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from pytest_cudaopt.item_work import Announce, Work
 from pytest_cudaopt.project import within_project
 from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.session import KernelSession
+from pytest_cudaopt.session_budget import lowest_first
 from pytest_cudaopt.settings import Settings
-from pytest_cudaopt.table import RowStage
+from pytest_cudaopt.table import NOT_RUN, RowStage
 
 # What the machine lacks, and what does not compile, is no item's own.
 _SHARED = (FailureClass.ENVIRONMENT, FailureClass.COMPILE)
@@ -51,6 +53,14 @@ class KernelItem(pytest.Function):
     def __init__(self, *, work: Work, **rest: Any) -> None:
         super().__init__(**rest)
         self.work = work
+
+    def setup(self) -> None:
+        """Set up what the item needs, unless no budget is left for it."""
+        budget = KernelSession.of(self.config).budget
+        if budget.is_spent:
+            self.user_properties += replace(self.work.row, status=NOT_RUN).properties()
+            pytest.skip(f"the budget of {budget.limit_s:g} s is spent")
+        super().setup()
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Point at the declaration."""
@@ -92,6 +102,13 @@ def items_of(collector: pytest.Module, name: str, kernel: Kernel) -> list[pytest
     kernel = within_project(kernel, settings, session.root)
     works = _works(collector, name, kernel, settings)
     return [_item(collector, name, work) for work in works]
+
+
+def checks_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return `items` with the checks of all kernels before what else there is of kernels."""
+    return lowest_first(
+        items, lambda item: item.work.stage is not RowStage.CHECK if isinstance(item, KernelItem) else None
+    )
 
 
 def shown(summary: str, lines: Iterable[str], at: SourceLocation) -> ReprExceptionInfo:

@@ -129,6 +129,12 @@ class Row:
         return replace(row, doubts=tuple(dict.fromkeys(latency.notes)))
 
     @property
+    def item(self) -> str:
+        """The node id of the pytest item that found it."""
+        parameters = self.stage if self.case == self.stage else f"{self.stage}-{self.case}"
+        return f"{self.kernel}[{parameters}]"
+
+    @property
     def latency(self) -> Latency | None:
         if self.median_ns is None or self.kind is None:
             return None
