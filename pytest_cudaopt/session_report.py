@@ -17,11 +17,11 @@ from pytest_cudaopt.table import (
     device_lines,
     latency_texts,
     mood_of,
+    mood_of_verdict,
     table_title,
 )
 
 _NAMED = 8
-_MOOD_OF_VERDICT = {"faster": Mood.GOOD, "slower": Mood.BAD, "unsure": Mood.WARNING}
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class CasePart:
 
     @property
     def verdict_mood(self) -> Mood:
-        return _MOOD_OF_VERDICT.get(self.verdict, Mood.PLAIN)
+        return mood_of_verdict(self.verdict)
 
 
 @dataclass(frozen=True)

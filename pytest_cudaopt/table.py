@@ -48,6 +48,7 @@ class Mood(StrEnum):
     WARNING = "warning"
 
 
+_MOOD_OF_VERDICT = {"faster": Mood.GOOD, "slower": Mood.BAD, "unsure": Mood.WARNING}
 Piece = tuple[str, Mood]
 Line = tuple[Piece, ...]
 
@@ -235,16 +236,28 @@ def _doubt_lines(rows: Iterable[Row]) -> list[Line]:
 def _case_lines(rows: Sequence[Row], case_width: int, status_width: int) -> list[Line]:
     # The worse status of check and latency is the one to see.
     shown = next((row for row in rows if row.status != "passed"), rows[0])
-    texts = next((texts for row in rows if (texts := latency_texts(row))), [])
-    gates = [row.gate for row in rows if row.gate]
-    texts = [*texts, *gates, *(text for row in rows for text in (*row.waived, *row.rounding))]
-    first = (
+    found = next((texts for row in rows if (texts := latency_texts(row))), [])
+    pieces = [(text, Mood.PLAIN) for text in found]
+    pieces += [(_gate_text(row), mood_of_verdict(row.verdict)) for row in rows if row.verdict]
+    pieces += [(text, Mood.PLAIN) for row in rows for text in (*row.waived, *row.rounding)]
+    first: Line = (
         (f"  {shown.case:<{case_width}}  ", Mood.PLAIN),
-        (f"{shown.status:<{status_width}}" if texts else shown.status, mood_of(shown.status)),
-        (f"  {texts[0]}" if texts else "", Mood.PLAIN),
+        (f"{shown.status:<{status_width}}" if pieces else shown.status, mood_of(shown.status)),
     )
+    if pieces:
+        text, mood = pieces[0]
+        first = (*first, (f"  {text}", mood))
     indent = " " * (2 + case_width + 2 + status_width + 2)
-    return [first, *(((indent + text, Mood.PLAIN),) for text in texts[1:])]
+    return [first, *(((indent + text, mood),) for text, mood in pieces[1:])]
+
+
+def _gate_text(row: Row) -> str:
+    return f"{row.verdict}: {row.gate}" if row.gate else row.verdict
+
+
+def mood_of_verdict(verdict: str) -> Mood:
+    """Return how the gate's word is meant."""
+    return _MOOD_OF_VERDICT.get(verdict, Mood.PLAIN)
 
 
 def mood_of(status: str) -> Mood:

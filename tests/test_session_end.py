@@ -137,7 +137,9 @@ def test_a_verdict_is_in_the_table_the_annotation_the_summary_and_junit(actions)
     actions.write("reported_rows.py", Path(reported_rows.__file__).read_text())
     result = actions.run("test_slower.py", "--junitxml=out.xml")
 
-    result.stdout.fnmatch_lines(["  n4096  slower  5.43 us batch*", " *31 % slower than the baseline, *"])
+    result.stdout.fnmatch_lines(
+        ["  n4096  slower  5.43 us batch*", "  *slower: 31 % slower than the baseline, *"]
+    )
     assert any(line.startswith("::error ") and "31 %25" in line for line in result.outlines)
     assert "| **slower** |" in (actions.path / "summary.md").read_text()
     properties = junit(actions.path / "out.xml")
