@@ -164,10 +164,11 @@ def _write_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Con
         for report in reports
         if isinstance(report, pytest.TestReport) and report.when != "teardown" and _has_row(report)
     ]
-    if reports or session.report_file is not None:
+    broken = [one for one in terminalreporter.stats.get("error", []) if isinstance(one, pytest.CollectReport)]
+    if reports or broken or session.report_file is not None:
         from pytest_cudaopt import session_end
 
-        session_end.write(reports, session, terminalreporter, os.environ)
+        session_end.write(reports, broken, session, terminalreporter, os.environ)
     for line in session.parting_lines:
         terminalreporter.write_line(line)
 

@@ -123,6 +123,18 @@ def test_a_summary_that_cannot_be_written_fails_nothing(actions, monkeypatch):
     result.stdout.fnmatch_lines(["WARNING: no step summary was written: *"])
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
+def test_a_declaration_that_is_wrong_is_told_to_github(actions, workers):
+    actions.edit("test_scale.py", "case(n=51)", "case(m=51)")
+    actions.write("test_broken.py", "import nonexistent\n")
+    result = actions.run_alone("--cudaopt-report=found.md", *workers)
+
+    (line,) = [line for line in result.outlines if line.startswith("::")]
+    assert "test_scale.py,line=3,title=test_scale.py::DECLARATION: " in line
+    for file in ("summary.md", "found.md"):
+        assert "- `test_scale.py` at `test_scale.py:3`: DECLARATION: " in (actions.path / file).read_text()
+
+
 def test_elsewhere_nothing_is_said_to_github(wrong, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(wrong.path / "summary.md"))
     result = wrong.run("-k", "n51")
