@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from pytest_cudaopt.baseline import Baseline, CaseRecord, Header, Version
-from pytest_cudaopt.latency_text import format_duration
+from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.recorded import Machine
 
 _HEAD = ("kernel", "device", "case", "median", "anchor", "recorded", "on")

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pytest_cudaopt.baseline import Baseline, CaseRecord, Held, Version
+from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.evaluation import LatencyKind
 from pytest_cudaopt.gated import Thresholds
-from pytest_cudaopt.latency_text import format_duration
 
 
 @dataclass(frozen=True)

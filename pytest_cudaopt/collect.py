@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
-from pytest_cudaopt import items, report
+from pytest_cudaopt import benchmark_bridge, items, report
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceLocation
 from pytest_cudaopt.item_work import Announce, Work
 from pytest_cudaopt.project import within_project
 from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.session import KernelSession
+from pytest_cudaopt.session_budget import lowest_first
 from pytest_cudaopt.settings import Settings
-from pytest_cudaopt.table import RowStage
+from pytest_cudaopt.table import NOT_RUN, RowStage
 
 # What the machine lacks, and what does not compile, is no item's own.
 _SHARED = (FailureClass.ENVIRONMENT, FailureClass.COMPILE)
@@ -51,6 +53,14 @@ class KernelItem(pytest.Function):
     def __init__(self, *, work: Work, **rest: Any) -> None:
         super().__init__(**rest)
         self.work = work
+
+    def setup(self) -> None:
+        """Set up what the item needs, unless no budget is left for it."""
+        budget = KernelSession.of(self.config).budget
+        if budget.is_spent:
+            self.user_properties += replace(self.work.row, status=NOT_RUN).properties()
+            pytest.skip(f"the budget of {budget.limit_s:g} s is spent")
+        super().setup()
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Point at the declaration."""
@@ -92,6 +102,13 @@ def items_of(collector: pytest.Module, name: str, kernel: Kernel) -> list[pytest
     kernel = within_project(kernel, settings, session.root)
     works = _works(collector, name, kernel, settings)
     return [_item(collector, name, work) for work in works]
+
+
+def checks_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return `items` with the checks of all kernels before what else there is of kernels."""
+    return lowest_first(
+        items, lambda item: item.work.stage is not RowStage.CHECK if isinstance(item, KernelItem) else None
+    )
 
 
 def shown(summary: str, lines: Iterable[str], at: SourceLocation) -> ReprExceptionInfo:
@@ -147,20 +164,24 @@ def _works(collector: pytest.Module, name: str, kernel: Kernel, settings: Settin
 
 
 def _item(collector: pytest.Module, name: str, work: Work) -> pytest.Item:
-    call = _test_function(work)
+    is_benchmark = work.stage is RowStage.LATENCY and benchmark_bridge.takes_part(collector.config)
+    call = _test_function(work, is_benchmark=is_benchmark)
     call.__name__ = name
     call.__doc__ = work.kernel.doc
     call.__module__ = collector.obj.__name__
     stage_mark: pytest.MarkDecorator = getattr(pytest.mark, f"cudaopt_{work.stage}")
-    vars(call)["pytestmark"] = [*work.kernel.pytestmark, stage_mark.mark]
+    benchmark_marks = [benchmark_bridge.MARK.mark] if is_benchmark else []
+    vars(call)["pytestmark"] = [*work.kernel.pytestmark, stage_mark.mark, *benchmark_marks]
     parameters = f"{work.stage}-{work.case_id}" if work.case_id else str(work.stage)
     item: pytest.Item = KernelItem.from_parent(
         collector, name=f"{name}[{parameters}]", callobj=call, work=work
     )
+    if is_benchmark:
+        benchmark_bridge.join(item)
     return item
 
 
-def _test_function(work: Work) -> Callable[..., None]:
+def _test_function(work: Work, *, is_benchmark: bool) -> Callable[..., None]:
     """Return what pytest calls: an ordinary test function, so that fixtures and other plugins work."""
 
     def test(request: pytest.FixtureRequest) -> None:
@@ -170,6 +191,8 @@ def _test_function(work: Work) -> Callable[..., None]:
             request.node.add_report_section("call", "output of the kernel", finished.printed)
         if finished.row.waived:
             request.node.add_report_section("call", "waived findings", "\n".join(finished.row.waived))
+        if is_benchmark:
+            benchmark_bridge.record(request, work, finished)
         if finished.not_judged is not None:
             pytest.skip(finished.not_judged)
         if finished.failure is not None:

@@ -108,6 +108,12 @@ def count() -> int | None:
     return None if nvml is None else _told(nvml, nvml.device_get_count_v2)
 
 
+def driver_release() -> str | None:
+    """Return the driver's release, such as "580.159.04"; None without NVML."""
+    nvml = _nvml()
+    return None if nvml is None else _told(nvml, nvml.system_get_driver_version)
+
+
 def clock_reasons(bits: int) -> ClockReason:
     """Read NVML's bits; those of later drivers are left out."""
     known = ClockReason.NONE

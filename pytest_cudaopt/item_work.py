@@ -11,6 +11,7 @@ from pytest_cudaopt.table import Row, RowStage
 if TYPE_CHECKING:
     from pytest_cudaopt.cases import Case
     from pytest_cudaopt.declared import Kernel
+    from pytest_cudaopt.evaluation import Latency
     from pytest_cudaopt.report import Failure
 
 # Gets a line about work in progress.
@@ -41,13 +42,14 @@ class Work:
 class Finished:
     """What came of it: a row for the table, and the failure or the reason it could not be judged.
 
-    `printed` is what the kernel's threads printed.
+    `printed` is what the kernel's threads printed, `latency` what `row` has the median of.
     """
 
     row: Row
     failure: Failure | None = None
     not_judged: str | None = None
     printed: str = ""
+    latency: Latency | None = None
 
     @classmethod
     def failed(cls, row: Row, failure: Failure) -> Finished:

@@ -84,7 +84,7 @@ def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
     touched_bytes = next((outcome.touched_bytes for outcome in evaluation.outcomes), None)
     row = replace(row, touched_bytes=touched_bytes)
     judged = row.with_latency(latency, next(iter(done.values()), None))
-    return Finished(judged, printed=evaluation.printed)
+    return Finished(judged, printed=evaluation.printed, latency=latency)
 
 
 def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finished:

@@ -21,8 +21,9 @@ _WORDS = {
     "no": False,
     "off": False,
 }
-REQUIREMENTS = ("gpu",)
 BASELINE_MODES = ("check", "update", "update-new", "off")
+REQUIREMENTS = ("gpu", "baseline", "verdict")
+REPORT_SUFFIXES = (".md", ".html")
 
 
 def switch(text: str) -> bool:
@@ -163,6 +164,25 @@ def requirements(text: str) -> frozenset[str]:
     if words - set(REQUIREMENTS):
         raise ValueError(f"a comma-separated list of {', '.join(REQUIREMENTS)}")
     return words
+
+
+def requirements_text(required: frozenset[str]) -> str:
+    """Write requirements so that `requirements` reads them."""
+    return ",".join(word for word in REQUIREMENTS if word in required)
+
+
+def span_limit(text: str) -> float | None:
+    """Read a time span in seconds; a text with `m` is in minutes, 0 is no limit."""
+    if not re.fullmatch(r"\d+(\.\d+)?[sm]?", text):
+        raise ValueError("seconds or minutes, such as 300s or 5m, 0 for no limit")
+    return float(text.rstrip("sm")) * (60 if text.endswith("m") else 1) or None
+
+
+def report_file(text: str) -> str:
+    """Read the name of a report, whose suffix says what it is; an empty text is none."""
+    if text and not text.lower().endswith(REPORT_SUFFIXES):
+        raise ValueError(f"a file name that ends in {' or '.join(REPORT_SUFFIXES)}")
+    return text
 
 
 def folder(text: str) -> str:

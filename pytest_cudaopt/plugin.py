@@ -6,19 +6,16 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
 from pytest_cudaopt.errors import CudaoptError, SettingsError
-from pytest_cudaopt.session import KernelSession
+from pytest_cudaopt.session import MACHINE_KEY, KernelSession
 from pytest_cudaopt.settings import BASELINE_FOLDER, OPTIONS, resolve
-
-if TYPE_CHECKING:
-    from pytest_cudaopt.table import Properties
 
 _RUN_FOLDER = re.compile(r"^run-\d+$")
 _MARKS = {
@@ -58,7 +55,11 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     if settings.fuzz_seed is None:
         settings = replace(settings, fuzz_seed=_hypothesis_seed(config))
-    KernelSession.begin(config, settings)
+    session = KernelSession.begin(config, settings)
+    try:
+        session.make_report_folder()
+    except OSError as error:
+        raise pytest.UsageError(f"--cudaopt-report={settings.report}: {error}") from error
 
 
 def _hypothesis_seed(config: pytest.Config) -> int | None:
@@ -102,6 +103,21 @@ def pytest_pycollect_makeitem(
     return collect.items_of(collector, name, obj)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    collect = sys.modules.get("pytest_cudaopt.collect")
+    if collect is not None and KernelSession.of(config).budget.limit_s is not None:
+        items[:] = collect.checks_first(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    if not _is_kernel_item(item):
+        return (yield)
+    with KernelSession.of(item.config).budget.spending():
+        return (yield)
+
+
 def pytest_exception_interact(
     node: pytest.Item | pytest.Collector,
     call: pytest.CallInfo[object],
@@ -119,43 +135,62 @@ def pytest_exception_interact(
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     # A kernel that could not be judged points at its declaration, not at the line here that skipped it.
-    if _is_kernel_item(item) and report.when == "call" and isinstance(report.longrepr, tuple):
+    ours = report.when == "call" or (report.when == "setup" and _has_row(report))
+    if ours and _is_kernel_item(item) and isinstance(report.longrepr, tuple):
         path, line, _ = item.reportinfo()
         report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])
     return report
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    # Reports and not this process's items: under pytest-xdist only reports get here.
-    properties = [
-        report.user_properties
+# Innermost, so that pytest's own summary stays the last; behind the summaries of others, and shown even if
+# pytest-benchmark's raises since times have grown.
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> Generator[None, None, None]:
+    try:
+        yield
+    finally:
+        _write_summary(terminalreporter, config)
+
+
+def _write_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    # Workers have reporters too, which nobody sees, and a part of the rows.
+    if hasattr(config, "workerinput"):
+        return
+    session = KernelSession.of(config)
+    reports = [
+        report
         for reports in terminalreporter.stats.values()
         for report in reports
-        if isinstance(report, pytest.TestReport) and report.when == "call" and _has_row(report)
+        if isinstance(report, pytest.TestReport) and report.when != "teardown" and _has_row(report)
     ]
-    if properties and config.get_verbosity() > -2:
-        _write_table(terminalreporter, properties, verbose=config.get_verbosity() > 0)
-    for line in KernelSession.of(config).parting_lines:
+    broken = [one for one in terminalreporter.stats.get("error", []) if isinstance(one, pytest.CollectReport)]
+    if reports or broken or session.report_file is not None:
+        from pytest_cudaopt import session_end
+
+        session_end.write(reports, broken, session, terminalreporter, os.environ)
+    for line in session.parting_lines:
         terminalreporter.write_line(line)
 
 
-def _write_table(
-    reporter: pytest.TerminalReporter, properties: Iterable[Properties], *, verbose: bool
-) -> None:
-    from pytest_cudaopt.table import Mood, device_lines, rows_from, table_lines, table_title
+@pytest.hookimpl(optionalhook=True)
+def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
+    # Whoever has timed a kernel has loaded it.
+    if (bridge := sys.modules.get("pytest_cudaopt.benchmark_bridge")) is not None:
+        bridge.identify(config, machine_info)
 
-    markup = {
-        Mood.TITLE: {"bold": True},
-        Mood.GOOD: {"green": True},
-        Mood.BAD: {"red": True},
-        Mood.WARNING: {"yellow": True},
-    }
-    rows = rows_from(properties)
-    reporter.write_sep("=", table_title(rows))
-    for line in (*device_lines(rows), *table_lines(rows, verbose=verbose)):
-        for text, mood in line:
-            reporter.write(text, **markup.get(mood, {}))
-        reporter.write_line("")
+
+# Before pytest-benchmark's own, which warns where anything of the machine differs.
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_benchmark_compare_machine_info(
+    config: pytest.Config, machine_info: dict[str, Any], compared_benchmark: dict[str, Any]
+) -> None:
+    if MACHINE_KEY not in compared_benchmark["machine_info"]:
+        return
+    from pytest_cudaopt import benchmark_bridge
+
+    benchmark_bridge.refuse_other_devices(config, machine_info, compared_benchmark)
 
 
 def _has_row(report: pytest.TestReport) -> bool:

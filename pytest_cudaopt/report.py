@@ -63,6 +63,8 @@ class FailureClass(StrEnum):
     SETTINGS = "SETTINGS"
     BASELINE = "BASELINE"
     ENVIRONMENT = "ENVIRONMENT"
+    NO_BASELINE = "NO BASELINE"
+    UNSURE = "UNSURE"
 
 
 @dataclass(frozen=True)

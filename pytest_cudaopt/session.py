@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_cudaopt.errors import CudaoptError
+from pytest_cudaopt.session_budget import SessionBudget
 from pytest_cudaopt.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_cudaopt.device import Device
+
+# What pytest-benchmark's `machine_info` holds of the device that kernels were timed on.
+MACHINE_KEY = "cudaopt"
 
 
 class KernelSession:
@@ -20,9 +24,11 @@ class KernelSession:
 
     _key = pytest.StashKey["KernelSession"]()
 
-    def __init__(self, settings: Settings, root: Path) -> None:
+    def __init__(self, settings: Settings, root: Path, report_file: Path | None = None) -> None:
         self.settings = settings
         self.root = root
+        # None in workers of pytest-xdist as well: who has all rows writes.
+        self.report_file = report_file
         self._device: Device | None = None
         self._fault: CudaoptError | None = None
         self._explained: set[str] = set()
@@ -32,11 +38,16 @@ class KernelSession:
         self.parting_lines: list[str] = []
         # Kernel and mistake of findings that an item has shown.
         self.shown_mistakes: set[tuple[str, object]] = set()
+        self.budget = SessionBudget(settings.budget_s)
 
     @classmethod
-    def begin(cls, config: pytest.Config, settings: Settings) -> None:
-        """Attach a session to `config`."""
-        config.stash[cls._key] = cls(settings, config.rootpath)
+    def begin(cls, config: pytest.Config, settings: Settings) -> KernelSession:
+        """Attach a session to `config`, and return it."""
+        is_worker = hasattr(config, "workerinput")
+        written = bool(settings.report) and not is_worker
+        file = config.invocation_params.dir / settings.report if written else None
+        config.stash[cls._key] = session = cls(settings, config.rootpath, file)
+        return session
 
     @classmethod
     def of(cls, config: pytest.Config) -> KernelSession:
@@ -54,6 +65,14 @@ class KernelSession:
         """The folder runs are recorded in."""
         # Collected paths never hold `..`, and are compared with this one.
         return Path(os.path.normpath(self.root / self.settings.results))
+
+    def make_report_folder(self) -> None:
+        """Make sure that a report can be written before minutes are spent on it; OSError says why not."""
+        if self.report_file is None:
+            return
+        self.report_file.parent.mkdir(parents=True, exist_ok=True)
+        if self.report_file.is_dir():
+            raise IsADirectoryError(f"{self.report_file} is a folder")
 
     def device(self) -> Device:
         """Return the device; a device that cannot be opened is asked for only once."""

@@ -96,6 +96,8 @@ class Settings:
     include: tuple[str, ...]
     stub: tuple[str, ...]
     compdb: str
+    budget_s: float | None
+    report: str
 
     def is_default(self, field: str) -> bool:
         """Whether an option has the value that it has without being given."""
@@ -335,8 +337,10 @@ OPTIONS: tuple[Option, ...] = (
         "--cudaopt-require",
         option_text.requirements,
         frozenset(),
-        "fail instead of falling back: gpu (comma-separated list)",
+        "what fails instead of passing quietly: a machine without a gpu, a measured case without a baseline, "
+        "an unsure verdict (comma-separated list of gpu, baseline, verdict)",
         metavar="WORDS",
+        write=option_text.requirements_text,
     ),
     Option(
         "timeout_s",
@@ -447,6 +451,24 @@ OPTIONS: tuple[Option, ...] = (
         option_text.text,
         "",
         "compile_commands.json whose macros, include folders and options apply to the kernels' files",
+        metavar="FILE",
+    ),
+    Option(
+        "budget_s",
+        "--cudaopt-budget",
+        option_text.span_limit,
+        None,
+        "begin no kernel item after they took so long, such as 300s or 5m; checks of all kernels come first, "
+        "each worker of pytest-xdist has its own budget; 0 for no limit (default 0)",
+        metavar="TIME",
+        write=option_text.duration_limit_text,
+    ),
+    Option(
+        "report",
+        "--cudaopt-report",
+        option_text.report_file,
+        "",
+        "write what was found to this file, Markdown (.md) or one HTML page (.html)",
         metavar="FILE",
     ),
 )

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from pytest_cudaopt.device import Device
 
 _PREFIX = "cudaopt."
+# The status of an item that no budget was left for.
+NOT_RUN = "not run"
 # Statuses of items that were skipped: nobody's fault.
-_UNDECIDED = frozenset({"unsupported", "not measured", "not started", "not judged"})
+_UNDECIDED = frozenset({"unsupported", "not measured", "not started", "not judged", "not timed", NOT_RUN})
 Properties = Sequence[tuple[str, Any]]
 
 
@@ -47,6 +49,7 @@ class Mood(StrEnum):
     WARNING = "warning"
 
 
+_MOOD_OF_VERDICT = {"faster": Mood.GOOD, "slower": Mood.BAD, "unsure": Mood.WARNING}
 Piece = tuple[str, Mood]
 Line = tuple[Piece, ...]
 
@@ -59,7 +62,8 @@ class Row:
     medians, for OPTIMIZE geometric means. `latency_text` says all there is to say of a measured one; `doubts`
     are sentences about what makes it doubtful, `waived` about findings that are accepted, `rounding` about
     rounding errors, for whoever wants to see more. `touched_bytes` are
-    those a launch reads or writes, where they were counted. `best` names the winner of a run if it is not the
+    those a launch reads or writes, where they were counted. `verdict` is the gate's word, such as "slower",
+    and `gate` its sentence; empty for what was not gated. `best` names the winner of a run if it is not the
     start, `gains` lists its cases, `tokens` is what a model took, `notes` are sentences about the run.
     """
 
@@ -90,6 +94,8 @@ class Row:
     waived: tuple[str, ...] = ()
     rounding: tuple[str, ...] = ()
     touched_bytes: int | None = None
+    verdict: str = ""
+    gate: str = ""
 
     def properties(self) -> list[tuple[str, str | int | float]]:
         """Return what is known as report properties; each doubt and waiver is one of its own."""
@@ -123,6 +129,12 @@ class Row:
                 latency_text=format_latency(latency, done),
             )
         return replace(row, doubts=tuple(dict.fromkeys(latency.notes)))
+
+    @property
+    def item(self) -> str:
+        """The node id of the pytest item that found it."""
+        parameters = self.stage if self.case == self.stage else f"{self.stage}-{self.case}"
+        return f"{self.kernel}[{parameters}]"
 
     @property
     def latency(self) -> Latency | None:
@@ -225,24 +237,39 @@ def _doubt_lines(rows: Iterable[Row]) -> list[Line]:
 def _case_lines(rows: Sequence[Row], case_width: int, status_width: int) -> list[Line]:
     # The worse status of check and latency is the one to see.
     shown = next((row for row in rows if row.status != "passed"), rows[0])
-    texts = next((texts for row in rows if (texts := _latency_texts(row))), [])
-    texts = [*texts, *(text for row in rows for text in (*row.waived, *row.rounding))]
-    first = (
+    found = next((texts for row in rows if (texts := latency_texts(row))), [])
+    pieces = [(text, Mood.PLAIN) for text in found]
+    pieces += [(_gate_text(row), mood_of_verdict(row.verdict)) for row in rows if row.verdict]
+    pieces += [(text, Mood.PLAIN) for row in rows for text in (*row.waived, *row.rounding)]
+    first: Line = (
         (f"  {shown.case:<{case_width}}  ", Mood.PLAIN),
-        (f"{shown.status:<{status_width}}" if texts else shown.status, _mood(shown.status)),
-        (f"  {texts[0]}" if texts else "", Mood.PLAIN),
+        (f"{shown.status:<{status_width}}" if pieces else shown.status, mood_of(shown.status)),
     )
+    if pieces:
+        text, mood = pieces[0]
+        first = (*first, (f"  {text}", mood))
     indent = " " * (2 + case_width + 2 + status_width + 2)
-    return [first, *(((indent + text, Mood.PLAIN),) for text in texts[1:])]
+    return [first, *(((indent + text, mood),) for text, mood in pieces[1:])]
 
 
-def _mood(status: str) -> Mood:
+def _gate_text(row: Row) -> str:
+    return f"{row.verdict}: {row.gate}" if row.gate else row.verdict
+
+
+def mood_of_verdict(verdict: str) -> Mood:
+    """Return how the gate's word is meant."""
+    return _MOOD_OF_VERDICT.get(verdict, Mood.PLAIN)
+
+
+def mood_of(status: str) -> Mood:
+    """Return how a row's status is meant."""
     if status == "passed":
         return Mood.GOOD
     return Mood.WARNING if status in _UNDECIDED else Mood.BAD
 
 
-def _latency_texts(row: Row) -> list[str]:
+def latency_texts(row: Row) -> list[str]:
+    """Return what there is to say of a row beside its status, most important first."""
     if row.stage is RowStage.OPTIMIZE:
         return _optimize_texts(row)
     if row.stage in (RowStage.FUZZ, RowStage.CONTRACT, RowStage.SANITIZE):

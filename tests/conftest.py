@@ -113,6 +113,15 @@ def without_model_access() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def outside_of_actions() -> Iterator[None]:
+    """What runs of tests' own say is nothing for the workflow that runs these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("GITHUB_")]:
+            patch.delenv(name)
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache for all made-up projects: looking for NVRTC once is enough."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from conftest import Project
 from pytest_cudaopt.settings import OPTIONS
 
 ROOT = Path(__file__).parent.parent
@@ -93,6 +96,59 @@ def test_the_shown_race_is_what_that_edit_gives(pytester: pytest.Pytester, examp
     printed = [masked(line) for line in result.outlines]
     for line in blocks("text")[2].splitlines():
         assert masked(line) in printed
+
+
+def workflows() -> dict[str, dict[str, Any]]:
+    """Return the README's workflows by the name of their file."""
+    yaml = pytest.importorskip("yaml")
+    names = re.findall(r"^`\.github/workflows/([\w-]+\.yml)`", README, re.MULTILINE)
+    return {name: yaml.safe_load(text) for name, text in zip(names, blocks("yaml"), strict=True)}
+
+
+def steps_of(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    (job,) = workflow["jobs"].values()
+    assert job["runs-on"]
+    steps: list[dict[str, Any]] = job["steps"]
+    return steps
+
+
+def pytest_arguments(workflow: dict[str, Any]) -> list[str]:
+    (command,) = [run for step in steps_of(workflow) if "pytest kernels" in (run := step.get("run", ""))]
+    return shlex.split(command)[1:]
+
+
+def test_every_workflow_is_one_that_github_can_read() -> None:
+    shown = workflows()
+    assert list(shown) == ["kernels.yml", "kernels-gpu.yml"]
+    for workflow in shown.values():
+        # `on` is a truth value to YAML 1.1.
+        assert {"name", True, "jobs"} <= set(workflow)
+        for step in steps_of(workflow):
+            assert len({"uses", "run"} & set(step)) == 1
+
+
+def test_the_workflow_without_a_gpu_passes_and_leaves_what_it_uploads(project: Project) -> None:
+    (workflow, _) = workflows().values()
+    (project.path / "kernels").mkdir()
+    for name in ("scale.cu", "test_scale.py"):
+        (project.path / name).rename(project.path / "kernels" / name)
+    project.run(*pytest_arguments(workflow)).assert_outcomes(passed=6)
+    (uploaded,) = [
+        step["with"]["path"] for step in steps_of(workflow) if "upload-artifact" in step.get("uses", "")
+    ]
+    assert {file.name for file in (project.path / uploaded).iterdir()} == {"kernels.html", "kernels.xml"}
+
+
+def test_the_workflow_with_a_gpu_has_options_that_exist(project: Project) -> None:
+    (_, workflow) = workflows().values()
+    (project.path / "kernels").mkdir()
+    arguments = pytest_arguments(workflow)
+    assert "gpu,baseline,verdict" in arguments
+    # Nothing is run, of which pytest-benchmark would warn.
+    arguments += ["--collect-only", "--benchmark-disable"]
+    result = project.run(*arguments)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert project.run(*arguments, "--cudaopt-unheard-of").ret == pytest.ExitCode.USAGE_ERROR
 
 
 @pytest.mark.parametrize("command", re.findall(r"^\| `cudaopt (\w+)", README, re.MULTILINE))

@@ -91,6 +91,14 @@ def test_command_line_wins_over_environment_over_ini():
         ("device", "cuda:11", "cuda:11"),
         ("require", "gpu, ", frozenset({"gpu"})),
         ("require", "", frozenset()),
+        ("require", "gpu,baseline,verdict", frozenset({"gpu", "baseline", "verdict"})),
+        ("budget_s", "300s", 300.0),
+        ("budget_s", "5m", 300.0),
+        ("budget_s", "1.5", 1.5),
+        ("budget_s", "0", None),
+        ("report", "out/Kernels.HTML", "out/Kernels.HTML"),
+        ("report", "kernels.md", "kernels.md"),
+        ("report", "", ""),
         ("include", "csrc, my inc\n lib", ("csrc", "my inc", "lib")),
         ("stub", "", ()),
         ("compdb", " build/compile_commands.json", "build/compile_commands.json"),
@@ -132,7 +140,11 @@ def test_values_are_read(field, text, value):
         ("floor_share", "near", "a percentage of at least 0"),
         ("device", "gpu", "auto, sim or cuda:N"),
         ("device", "cuda", "auto, sim or cuda:N"),
-        ("require", "gpu,tpu", "a comma-separated list of gpu"),
+        ("require", "gpu,tpu", "a comma-separated list of gpu, baseline, verdict"),
+        ("budget_s", "5h", "seconds or minutes, such as 300s or 5m"),
+        ("budget_s", "-1", "seconds or minutes, such as 300s or 5m"),
+        ("report", "kernels.txt", "a file name that ends in .md or .html"),
+        ("report", "html", "a file name that ends in .md or .html"),
         ("timeout_s", "0", "seconds greater than 0"),
         ("timeout_s", "nan", "seconds greater than 0"),
         ("results", "", "a folder"),
@@ -276,3 +288,15 @@ def test_a_wrong_value_in_a_config_file_is_named_by_its_key():
     config = ConfigFile("example.json", {"max_iterations": "many"})
     with pytest.raises(SettingsError, match=r"max_iterations in example\.json: expected a whole number"):
         resolve({}, {}, {}, config=config)
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [("require", "verdict,gpu"), ("budget_s", "90"), ("budget_s", "2m"), ("report", "k.md")],
+)
+def test_what_is_given_is_written_as_flags_that_read_the_same(field, text):
+    settings = resolve({field: text}, {}, {})
+    (flag,) = settings.given_flags()
+
+    assert flag.startswith(BY_FIELD[field].flag)
+    assert resolve({field: flag.partition("=")[2]}, {}, {}) == settings

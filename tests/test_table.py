@@ -9,7 +9,16 @@ from measured_latencies import batch_latency
 
 from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.evaluation import LatencyKind
-from pytest_cudaopt.table import Mood, Row, RowStage, device_lines, rows_from, table_lines, table_title
+from pytest_cudaopt.table import (
+    NOT_RUN,
+    Mood,
+    Row,
+    RowStage,
+    device_lines,
+    rows_from,
+    table_lines,
+    table_title,
+)
 
 SIM = "sim (modelled h200)"
 CHECK = Row("test_a.py::scale", RowStage.CHECK, 0, "n51", "passed", SIM)
@@ -197,3 +206,31 @@ def test_a_device_that_was_asked_for_needs_no_word():
     device = SimpleNamespace(is_gpu=False, description=SIM, note="", missed_gpu=False)
 
     assert device_lines([CHECK.on(device)]) == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "gate", "line"),
+    [
+        ("slower", "31 % slower", ("slower: 31 % slower", Mood.BAD)),
+        ("faster", "12 % faster", ("faster: 12 % faster", Mood.GOOD)),
+        ("unsure", "too few blocks", ("unsure: too few blocks", Mood.WARNING)),
+        ("same", "identical code", ("same: identical code", Mood.PLAIN)),
+        ("same", "", ("same", Mood.PLAIN)),
+    ],
+)
+def test_a_verdict_stands_below_its_latency(verdict, gate, line):
+    row = replace(LATENCY, verdict=verdict, gate=gate)
+    (((text, mood),),) = table_lines([row])[2:]
+
+    assert (text.strip(), mood) == line
+    assert rows_from([row.properties()]) == [row]
+    assert len(table_lines([LATENCY])) == 2
+
+
+def test_what_was_not_run_is_named_by_its_item():
+    items = [
+        Row("test_a.py::a", stage, 0, case, NOT_RUN).item
+        for stage, case in (("check", "n1"), ("fuzz", "fuzz"))
+    ]
+
+    assert items == ["test_a.py::a[check-n1]", "test_a.py::a[fuzz]"]
