@@ -68,9 +68,14 @@ def join(item: pytest.Item) -> None:
 
 
 def record(request: pytest.FixtureRequest, work: Work, finished: Finished) -> None:
-    """Hand what came of a latency item to pytest-benchmark; without a latency, nothing."""
+    """Hand what came of a latency item to pytest-benchmark; without a latency, nothing.
+
+    Modelled ones, one number each, only where its options ask for something: in a table of samples they are
+    noise.
+    """
     fixture, latency = request.getfixturevalue("benchmark"), finished.latency
-    if latency is None or work.case is None:
+    is_shown = latency is not None and (latency.kind is LatencyKind.MEASURED or _is_asked_for(request.config))
+    if latency is None or work.case is None or not is_shown:
         # It warns of a fixture that a test does not use.
         fixture.disabled = True
         fixture.pedantic(_nothing)
@@ -179,6 +184,26 @@ def _other_device(saved: Mapping[str, str], current: Mapping[str, str], saved_at
 def _named(machine: Mapping[str, str]) -> str:
     gpu = f" (GPU {machine['gpu']})" if "gpu" in machine else ""
     return f"{machine.get('kind')} on {machine.get('device')}{gpu}"
+
+
+def _is_asked_for(config: pytest.Config) -> bool:
+    """Whether an option of pytest-benchmark was given: somebody wants what it makes of the numbers."""
+    grouped = config.getoption("benchmark_group_by", "group") != "group"
+    return grouped or any(config.getoption(name, None) for name in _ASKING)
+
+
+# Off unless given, whatever an ini file says of timers.
+_ASKING = (
+    "benchmark_json",
+    "benchmark_save",
+    "benchmark_autosave",
+    "benchmark_compare",
+    "benchmark_compare_fail",
+    "benchmark_histogram",
+    "benchmark_only",
+    "benchmark_enable",
+    "benchmark_verbose",
+)
 
 
 def _is_distributed(config: pytest.Config) -> bool:

@@ -18,6 +18,7 @@ from pytest_cudaopt.differential import trial_budget
 from pytest_cudaopt.errors import DeclarationError, ExpressionError, ReferenceRaised
 from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Latency, Plan, Stage, Tried
 from pytest_cudaopt.finding import SEEN_BY_CHECKS, Finding
+from pytest_cudaopt.gate_case import gate_case
 from pytest_cudaopt.ladder import Rung
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, measure
@@ -28,6 +29,7 @@ from pytest_cudaopt.run import configure
 from pytest_cudaopt.sanitize import sanitize
 from pytest_cudaopt.sanitize_cases import DRAWN, drawn_cases
 from pytest_cudaopt.sanitized import Sanitized
+from pytest_cudaopt.timed_case import TimedCase
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,16 @@ class CaseJudge:
             before = replace(before, touched_bytes=counted.bytes)
             measured = replace(measured, latency=counted.noted(measured.latency))
         return self._judge_timed(before, measured)
+
+    def gate(self, case: Case, before: CaseOutcome | None = None) -> CaseOutcome:
+        """Hold what was measured against the earlier versions of the plan; nothing of it fails the case."""
+        if before is None or before.latency is None or before.launch is None:
+            # What launches nothing has no latency.
+            return self.measure(case, before)
+        prepared = prepare(self.kernel, case, self.device)
+        timed = TimedCase(self.candidate, self.compiled, prepared, before.launch, before.latency)
+        gated = (gate_case(timed, one, self.device, self.plan) for one in self.plan.incumbents)
+        return replace(before, gated=tuple(gated))
 
     def for_sim(self) -> Compiled | CompileFailure:
         """Return the candidate as `sim` needs it: with line tables, which a GPU's module lacks."""

@@ -7,16 +7,20 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case
 from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.gated import Gated, Thresholds
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.line_counters import LineCounters
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.sanitized import Sanitized
 from pytest_cudaopt.tripwire import Tripwire
+
+if TYPE_CHECKING:
+    from pytest_cudaopt.incumbent import Incumbent
 
 # What one case may have, in all its arrays, for the checks of `sim` to be quick.
 SANITIZE_ELEMENTS = 1 << 16
@@ -33,6 +37,7 @@ class Stage(StrEnum):
     CONTRACT = "contract"
     SANITIZE = "sanitize"
     MEASURE = "measure"
+    GATE = "gate"
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,8 @@ class Plan:
     CONTRACT asks for what the `witness`, the starting kernel, can do beyond what is declared. Without a
     witness there is nothing to hold a candidate against, and the three do nothing. With `is_start` the
     candidate is the starting kernel itself, which is held to the sizes of its contract.
+
+    GATE holds what was measured against each of `incumbents`, by `thresholds`; it fails no evaluation.
     """
 
     stages: tuple[Stage, ...]
@@ -86,7 +93,8 @@ class Plan:
     fuzz_seed: int = 0
     witness: Candidate | None = None
     is_start: bool = False
-    holds_sizes: bool = False
+    incumbents: tuple[Incumbent, ...] = ()
+    thresholds: Thresholds = field(default_factory=Thresholds)
 
     @property
     def measured(self) -> tuple[Case, ...]:
@@ -290,6 +298,7 @@ class CaseOutcome:
     writes, where they were counted; `counters` are those of the checked launch, where the device counts,
     and `printed` what its threads printed, where the device shows it. `note` says which launch the
     comparisons are of, if not of the first checked one; `lost` is the property that a LOST case disproves.
+    `gated` has a verdict for each version that the case's latency was held against.
     """
 
     case: Case
@@ -305,6 +314,7 @@ class CaseOutcome:
     sanitized: Sanitized | None = None
     touched_bytes: int | None = None
     lost: Property | None = None
+    gated: tuple[Gated, ...] = ()
 
     @property
     def finding(self) -> Finding | None:

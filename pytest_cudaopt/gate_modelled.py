@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.evaluation import Latency, LatencyKind
 from pytest_cudaopt.gated import Cause, Gated, GateVerdict, Thresholds
 from pytest_cudaopt.line_counters import flattened
@@ -71,7 +72,10 @@ def _reason(
 ) -> str:
     if verdict is GateVerdict.SAME and earlier.counters is not None and earlier == current:
         return "the same counters and modelled latency"
-    times = f"modelled latency is {current.median_ns / earlier.median_ns:.3g} times the earlier one"
+    durations = f"{format_duration(earlier.median_ns)} -> {format_duration(current.median_ns)}"
+    times = (
+        f"modelled latency is {current.median_ns / earlier.median_ns:.3g} times the earlier one, {durations}"
+    )
     if causes and (verdict is GateVerdict.SLOWER or warns):
         return f"{times}: {'; '.join(map(str, causes))}"
     return times

@@ -7,7 +7,6 @@ is compiled and run beside the current one. Nothing fails by recorded numbers al
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.compile import CompileFailure, compile_candidate
@@ -17,47 +16,21 @@ from pytest_cudaopt.gated import Gated, GateVerdict, Thresholds
 from pytest_cudaopt.machine import machine_of
 from pytest_cudaopt.measure import measure
 from pytest_cudaopt.modelled_causes import causes
-from pytest_cudaopt.ptx_code import ptx_code
 from pytest_cudaopt.run import configure
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.compile import Compiled
-    from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.evaluation import Latency, Plan
     from pytest_cudaopt.incumbent import Incumbent
     from pytest_cudaopt.launch import LaunchConfiguration
-    from pytest_cudaopt.prepared_case import PreparedCase
     from pytest_cudaopt.recorded import Recorded
-
-
-@dataclass(frozen=True)
-class ModelledCase:
-    """A version as it was launched and modelled at one case."""
-
-    candidate: Candidate
-    compiled: Compiled
-    prepared: PreparedCase
-    launch: LaunchConfiguration
-    latency: Latency
-
-    @property
-    def kernel(self) -> Kernel:
-        return self.prepared.kernel
-
-    def runs_as(self, other: Compiled, launch: LaunchConfiguration) -> bool:
-        """Whether `other`, launched so, is the same code and takes the same resources."""
-        instance = self.prepared.instance
-        return (
-            launch == self.launch
-            and other.resources_of(instance) == self.compiled.resources_of(instance)
-            and _code(other) == _code(self.compiled)
-        )
+    from pytest_cudaopt.timed_case import TimedCase
 
 
 def gate_on_sim(
-    current: ModelledCase,
+    current: TimedCase,
     incumbent: Incumbent,
     device: Device,
     plan: Plan,
@@ -88,7 +61,7 @@ def gate_on_sim(
 class _Rebuilt:
     """Both versions, by the same compiler on the same inputs."""
 
-    current: ModelledCase
+    current: TimedCase
     incumbent: Incumbent
     earlier: Candidate
     device: Device
@@ -136,7 +109,7 @@ class _Rebuilt:
         return measured if isinstance(measured, Finding) else measured.latency
 
 
-def _comparable(current: ModelledCase, incumbent: Incumbent, device: Device) -> Recorded | None:
+def _comparable(current: TimedCase, incumbent: Incumbent, device: Device) -> Recorded | None:
     """Return what is recorded of the case, if this machine would count it the same."""
     here = machine_of(device)
     recorded = incumbent.recorded.get(current.kernel.id_of(current.prepared.case))
@@ -157,7 +130,3 @@ def _unsure(incumbent: Incumbent, reason: str) -> Gated:
     return Gated(
         incumbent.name, GateVerdict.UNSURE, f"not compared with {incumbent.name}: {reason}", warns=True
     )
-
-
-def _code(compiled: Compiled) -> str:
-    return ptx_code(Path(compiled.module.ptx_file or "").read_text())

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import report
-from pytest_cudaopt.achieved import achieved_by_case
 from pytest_cudaopt.certificate import certificate_of
 from pytest_cudaopt.contract_item import contract_kernel
 from pytest_cudaopt.errors import CudaoptError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, CaseStatus, Plan, Stage, Status
 from pytest_cudaopt.fuzz_item import fuzz_kernel
 from pytest_cudaopt.item_work import Finished
-from pytest_cudaopt.peaks import known_peaks
+from pytest_cudaopt.latency_item import latency_kernel
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.sanitize_item import sanitize_kernel
 from pytest_cudaopt.table import Row, RowStage
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from pytest_cudaopt.session import KernelSession
 
 _SHOWN_CASES = 3
-_STAGES = {RowStage.CHECK: Stage.CHECK, RowStage.LATENCY: Stage.MEASURE}
 
 
 def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
@@ -47,44 +45,30 @@ def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
             return sanitize_kernel(work, session)
         if work.case is None:
             return _optimize(work, session, announce)
-        return _judge(work, work.case, session)
+        if work.stage is RowStage.LATENCY:
+            return latency_kernel(work, work.case, session)
+        return _check(work, work.case, session)
     except CudaoptError as error:
         if isinstance(error, ReferenceFault):
             session.failed_checks.add((work.kernel_id, work.case_id))
         return Finished.failed(work.row, report.describe_error(error, session.root))
 
 
-def _judge(work: Work, case: Case, session: KernelSession) -> Finished:
+def _check(work: Work, case: Case, session: KernelSession) -> Finished:
     settings, device = session.settings, session.device()
-    plan = Plan(
-        (Stage.COMPILE, _STAGES[work.stage]),
-        (case,),
-        budget=Budget(timeout_s=settings.timeout_s),
-        warmup=settings.warmup,
-        samples=settings.samples,
-        relative_error=settings.relative_error,
-    )
+    plan = Plan((Stage.COMPILE, Stage.CHECK), (case,), budget=Budget(timeout_s=settings.timeout_s))
     candidate = work.kernel.start()
     row = work.row.on(device)
-    if (work.kernel_id, work.case_id) in session.failed_checks:
-        # How fast something wrong is says nothing.
-        return Finished(replace(row, status="not timed"), not_judged=f"check-{work.case_id} failed")
     evaluation = evaluate(work.kernel, candidate, plan, device)
     if evaluation.status is Status.NOT_JUDGED:
         return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
-    if not evaluation.accepted:
-        if evaluation.outcomes:
-            session.failed_checks.add((work.kernel_id, work.case_id))
-        session.shown_mistakes.update((work.kernel_id, one.mistake) for one in evaluation.findings)
-        failure = report.describe_evaluation(work.kernel, candidate, evaluation, session.root)
-        return replace(Finished.failed(row, failure), printed=evaluation.printed)
-    done = achieved_by_case(work.kernel, evaluation, known_peaks(device))
-    # One case, and so one latency at most.
-    latency = next(iter(evaluation.latencies.values()), None)
-    touched_bytes = next((outcome.touched_bytes for outcome in evaluation.outcomes), None)
-    row = replace(row, touched_bytes=touched_bytes)
-    judged = row.with_latency(latency, next(iter(done.values()), None))
-    return Finished(judged, printed=evaluation.printed, latency=latency)
+    if evaluation.accepted:
+        return Finished(row, printed=evaluation.printed)
+    if evaluation.outcomes:
+        session.failed_checks.add((work.kernel_id, work.case_id))
+    session.shown_mistakes.update((work.kernel_id, one.mistake) for one in evaluation.findings)
+    failure = report.describe_evaluation(work.kernel, candidate, evaluation, session.root)
+    return replace(Finished.failed(row, failure), printed=evaluation.printed)
 
 
 def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finished:

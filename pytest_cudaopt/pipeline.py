@@ -44,6 +44,7 @@ _AFTER_COMPILING = (
     Stage.CONTRACT,
     Stage.SANITIZE,
     Stage.MEASURE,
+    Stage.GATE,
 )
 _NOT_COMPILED = frozenset({FindingKind.COMPILE_ERROR, FindingKind.UNKNOWN_ENTRY})
 
@@ -112,6 +113,8 @@ class _Judge:
                     self._take(sanitize_drawn(judge, self.outcomes))
             case Stage.MEASURE:
                 self._judge_all(stage, judge.measure)
+            case Stage.GATE:
+                self._judge_all(stage, judge.gate)
             case _ if self.plan.witness is not None:
                 self._take(self._climb(stage, judge.compiled, self.plan.witness))
 
@@ -132,7 +135,7 @@ class _Judge:
                 small = small_cases(self.kernel, self.plan.cases, self.plan.sanitize_elements)
                 wrong = [case for case, o in self.outcomes.items() if o.status is CaseStatus.WRONG]
                 return tuple(case for case in small if case in wrong or not wrong)
-            case Stage.MEASURE:
+            case Stage.MEASURE | Stage.GATE:
                 return self.plan.measured
         return ()
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.evaluation import Evaluation, Latency, LatencyKind, SamplingMode
+from pytest_cudaopt.gated import GateVerdict
 from pytest_cudaopt.latency_text import format_bytes, format_latency
 
 if TYPE_CHECKING:
@@ -61,10 +62,11 @@ class Row:
     `device_note` says how `auto` chose the device, `device_warning` that it passed over a GPU. Times are
     medians, for OPTIMIZE geometric means. `latency_text` says all there is to say of a measured one; `doubts`
     are sentences about what makes it doubtful, `waived` about findings that are accepted, `rounding` about
-    rounding errors, for whoever wants to see more. `touched_bytes` are
-    those a launch reads or writes, where they were counted. `verdict` is the gate's word, such as "slower",
-    and `gate` its sentence; empty for what was not gated. `best` names the winner of a run if it is not the
-    start, `gains` lists its cases, `tokens` is what a model took, `notes` are sentences about the run.
+    rounding errors, for whoever wants to see more. `touched_bytes` are those a launch reads or writes, where
+    they were counted. `verdict` is the gate's word, such as "slower", and `gate` its sentence; empty for what
+    was not gated. `baseline_note` says what became of a baseline. `best` names the winner of a run if it is
+    not the start, `gains` lists its cases, `tokens` is what a model took, `notes` are sentences about the
+    run.
     """
 
     kernel: str
@@ -96,6 +98,7 @@ class Row:
     touched_bytes: int | None = None
     verdict: str = ""
     gate: str = ""
+    baseline_note: str = ""
 
     def properties(self) -> list[tuple[str, str | int | float]]:
         """Return what is known as report properties; each doubt and waiver is one of its own."""
@@ -238,8 +241,12 @@ def _case_lines(rows: Sequence[Row], case_width: int, status_width: int) -> list
     # The worse status of check and latency is the one to see.
     shown = next((row for row in rows if row.status != "passed"), rows[0])
     found = next((texts for row in rows if (texts := latency_texts(row))), [])
+    if found and any(row.verdict == GateVerdict.SAME for row in rows):
+        found = [f"{found[0]}, same as before", *found[1:]]
     pieces = [(text, Mood.PLAIN) for text in found]
-    pieces += [(_gate_text(row), mood_of_verdict(row.verdict)) for row in rows if row.verdict]
+    gated = [row for row in rows if row.verdict and row.verdict != GateVerdict.SAME]
+    pieces += [(_gate_text(row), mood_of_verdict(row.verdict)) for row in gated]
+    pieces += [(row.baseline_note, Mood.PLAIN) for row in rows if row.baseline_note]
     pieces += [(text, Mood.PLAIN) for row in rows for text in (*row.waived, *row.rounding)]
     first: Line = (
         (f"  {shown.case:<{case_width}}  ", Mood.PLAIN),

@@ -11,11 +11,11 @@ from pytest_cudaopt.compile import Compiled, compile_candidate
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Plan, Stage
-from pytest_cudaopt.gate_on_sim import ModelledCase
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, measure
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.run import configure
+from pytest_cudaopt.timed_case import TimedCase
 
 COALESCED = """// @launch grid=(cdiv(cols, 32), cdiv(rows, 8)) block=(32, 8)
 extern "C" __global__ void work(const float* x, float* y, int rows, int cols) {
@@ -132,7 +132,7 @@ def candidate_of(kernel: Kernel, source: str) -> Candidate:
     return kernel.candidate(source, kernel.source)
 
 
-def modelled(kernel: Kernel, candidate: Candidate, sim: Device, *, by_line: bool = False) -> ModelledCase:
+def modelled(kernel: Kernel, candidate: Candidate, sim: Device, *, by_line: bool = False) -> TimedCase:
     """Model `candidate` at the kernel's case."""
     plan = plan_of(kernel)
     compiled = compile_candidate(kernel, candidate, sim, plan.budget)
@@ -142,4 +142,4 @@ def modelled(kernel: Kernel, candidate: Candidate, sim: Device, *, by_line: bool
     assert isinstance(launch, LaunchConfiguration), launch
     measured = measure(prepared, compiled, launch, sim, plan, by_line=by_line)
     assert isinstance(measured, Measured), measured
-    return ModelledCase(candidate, compiled, prepared, launch, measured.latency)
+    return TimedCase(candidate, compiled, prepared, launch, measured.latency)

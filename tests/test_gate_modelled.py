@@ -42,7 +42,7 @@ def test_equal_numbers_are_the_same_counters() -> None:
     assert gated.reason == "the same counters and modelled latency"
     other = gate_modelled(recorded(1000.0, barriers=3), recorded(1000.0, barriers=4), THRESHOLDS, "baseline")
     assert other.verdict is GateVerdict.SAME
-    assert other.reason == "modelled latency is 1 times the earlier one"
+    assert other.reason == "modelled latency is 1 times the earlier one, 1.00 us -> 1.00 us"
 
 
 def test_equal_counters_do_not_hide_a_lost_occupancy() -> None:
@@ -54,7 +54,7 @@ def test_the_reason_names_the_causes_where_somebody_has_to_look() -> None:
     causes = (Cause("global load sectors per request", 4.0, 31.94, "softmax.cu", 12),)
     gated = gate_modelled(recorded(1000.0), recorded(2500.0), THRESHOLDS, "baseline", causes)
     assert gated.reason == (
-        "modelled latency is 2.5 times the earlier one: "
+        "modelled latency is 2.5 times the earlier one, 1.00 us -> 2.50 us: "
         "global load sectors per request 4 -> 31.9 at softmax.cu:12"
     )
     assert gated.causes == causes

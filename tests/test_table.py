@@ -214,8 +214,6 @@ def test_a_device_that_was_asked_for_needs_no_word():
         ("slower", "31 % slower", ("slower: 31 % slower", Mood.BAD)),
         ("faster", "12 % faster", ("faster: 12 % faster", Mood.GOOD)),
         ("unsure", "too few blocks", ("unsure: too few blocks", Mood.WARNING)),
-        ("same", "identical code", ("same: identical code", Mood.PLAIN)),
-        ("same", "", ("same", Mood.PLAIN)),
     ],
 )
 def test_a_verdict_stands_below_its_latency(verdict, gate, line):
@@ -225,6 +223,19 @@ def test_a_verdict_stands_below_its_latency(verdict, gate, line):
     assert (text.strip(), mood) == line
     assert rows_from([row.properties()]) == [row]
     assert len(table_lines([LATENCY])) == 2
+
+
+def test_a_latency_that_is_the_same_says_so_in_its_own_line():
+    lines = table_lines([replace(LATENCY, verdict="same", gate="identical code")])
+
+    assert len(lines) == 2
+    assert lines[1][-1][0].endswith(", same as before")
+
+
+def test_what_became_of_a_baseline_stands_below():
+    (((text, _),),) = table_lines([replace(LATENCY, baseline_note="baseline of n4096 recorded")])[2:]
+
+    assert text.strip() == "baseline of n4096 recorded"
 
 
 def test_what_was_not_run_is_named_by_its_item():

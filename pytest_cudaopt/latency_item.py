@@ -1,0 +1,163 @@
+"""What `kernel[latency-CASE]` does: measure it, gate it against earlier versions, record it on request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pytest_cudaopt import baseline_files, report
+from pytest_cudaopt.achieved import achieved_by_case
+from pytest_cudaopt.baseline import incumbents
+from pytest_cudaopt.baseline_update import Mode, seen_of
+from pytest_cudaopt.errors import SourceLocation
+from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
+from pytest_cudaopt.gate_modelled import recorded_of, thresholds_of
+from pytest_cudaopt.gated import Gated, GateVerdict, Thresholds
+from pytest_cudaopt.item_work import Finished
+from pytest_cudaopt.machine import machine_of
+from pytest_cudaopt.peaks import known_peaks
+from pytest_cudaopt.pipeline import evaluate
+from pytest_cudaopt.report import Failure, FailureClass
+from pytest_cudaopt.requirements import unmet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_cudaopt.candidate import Candidate
+    from pytest_cudaopt.cases import Case
+    from pytest_cudaopt.device import Device
+    from pytest_cudaopt.evaluation import Latency
+    from pytest_cudaopt.incumbent import Incumbent
+    from pytest_cudaopt.item_work import Work
+    from pytest_cudaopt.session import KernelSession
+    from pytest_cudaopt.table import Row
+
+# The worst is the one to see.
+_WORST_FIRST = (GateVerdict.SLOWER, GateVerdict.UNSURE, GateVerdict.FASTER, GateVerdict.SAME)
+
+
+def latency_kernel(work: Work, case: Case, session: KernelSession) -> Finished:
+    """Measure and gate; raises as `pipeline.evaluate` does, and BaselineError for a baseline that is none."""
+    if (work.kernel_id, work.case_id) in session.failed_checks:
+        # How fast something wrong is says nothing.
+        reason = f"check-{work.case_id} failed"
+        return Finished(replace(work.row.on(session.device()), status="not timed"), not_judged=reason)
+    return _LatencyItem(work, case, session, session.device(), work.kernel.start()).run()
+
+
+@dataclass(frozen=True)
+class _LatencyItem:
+    work: Work
+    case: Case
+    session: KernelSession
+    device: Device
+    candidate: Candidate
+
+    def run(self) -> Finished:
+        evaluation = evaluate(self.work.kernel, self.candidate, self._plan(), self.device)
+        row = self.work.row.on(self.device)
+        if evaluation.status is Status.NOT_JUDGED:
+            return Finished(replace(row, status="unsupported"), not_judged=evaluation.reason)
+        if not evaluation.accepted:
+            return self._rejected(row, evaluation)
+        outcome = evaluation.outcomes[0]
+        done = achieved_by_case(self.work.kernel, evaluation, known_peaks(self.device))
+        row = replace(row, touched_bytes=outcome.touched_bytes)
+        row = row.with_latency(outcome.latency, done.get(outcome.case_id))
+        if outcome.latency is None:
+            return Finished(row, printed=evaluation.printed)
+        row = _gated_row(row, outcome.gated)
+        row = replace(row, baseline_note=self._record(outcome.latency, outcome.gated))
+        failure = self._failure(outcome.gated)
+        finished = Finished(row) if failure is None else Finished.failed(row, failure)
+        return replace(finished, printed=evaluation.printed, latency=outcome.latency)
+
+    def _plan(self) -> Plan:
+        settings = self.session.settings
+        return Plan(
+            (Stage.COMPILE, Stage.MEASURE, Stage.GATE),
+            (self.case,),
+            budget=Budget(timeout_s=settings.timeout_s),
+            warmup=settings.warmup,
+            samples=settings.samples,
+            relative_error=settings.relative_error,
+            incumbents=self._incumbents(),
+            thresholds=thresholds_of(settings.sim_gate, Thresholds()),
+        )
+
+    def _incumbents(self) -> tuple[Incumbent, ...]:
+        settings = self.session.settings
+        if self._mode is Mode.OFF or (settings.sim_gate == "off" and not self.device.is_gpu):
+            return ()
+        known = baseline_files.read(self._module, self._name, machine_of(self.device).device)
+        return incumbents(known, self.work.kernel, self.work.case_id, self.case)
+
+    def _rejected(self, row: Row, evaluation: Evaluation) -> Finished:
+        kernel_id, session = self.work.kernel_id, self.session
+        if evaluation.outcomes:
+            session.failed_checks.add((kernel_id, self.work.case_id))
+        session.shown_mistakes.update((kernel_id, one.mistake) for one in evaluation.findings)
+        failure = report.describe_evaluation(self.work.kernel, self.candidate, evaluation, session.root)
+        return replace(Finished.failed(row, failure), printed=evaluation.printed)
+
+    def _record(self, latency: Latency, gated: tuple[Gated, ...]) -> str:
+        """Write the baseline if asked to; return one line about it."""
+        if not self._mode.writes:
+            return ""
+        seen = seen_of(
+            self.work.kernel,
+            self.work.case_id,
+            self.case,
+            self.candidate,
+            machine_of(self.device),
+            recorded_of(latency),
+            datetime.now(UTC).date().isoformat(),
+            gated,
+            latency.samples_ns,
+        )
+        accepts = self.session.settings.accept_slower
+        return baseline_files.record(self._module, self._name, seen, self._mode, accepts)
+
+    def _failure(self, gated: tuple[Gated, ...]) -> Failure | None:
+        slower = [one for one in gated if one.fails]
+        accepted = self._mode.writes and self.session.settings.accept_slower
+        if slower and not accepted:
+            return self._slower(slower)
+        return unmet(self.session.settings.require, self.work.case_id, gated)
+
+    def _slower(self, slower: list[Gated]) -> Failure:
+        first, kernel = slower[0], self.work.kernel
+        cause = next((one for one in first.causes if one.file == kernel.source.name and one.line), None)
+        at = None if cause is None else SourceLocation(str(kernel.source), cause.line or 1)
+        return Failure(
+            FailureClass.SLOWER,
+            f"{self.work.case_id} against {first.against}: {first.reason}",
+            (
+                *(f"  also      against {one.against}: {one.reason}" for one in slower[1:]),
+                f"  changed   cudaopt baseline diff {self.work.kernel_id}",
+                "  next      Make it as fast again, or record it: "
+                "--cudaopt-baseline update --cudaopt-accept-slower",
+            ),
+            at,
+        )
+
+    @property
+    def _mode(self) -> Mode:
+        return Mode(self.session.settings.baseline)
+
+    @property
+    def _module(self) -> Path:
+        return self.session.root / self.work.kernel_id.partition("::")[0]
+
+    @property
+    def _name(self) -> str:
+        return self.work.kernel_id.partition("::")[2]
+
+
+def _gated_row(row: Row, gated: tuple[Gated, ...]) -> Row:
+    """Return the row with the worst verdict, and what each says that is not the same."""
+    if not gated:
+        return row
+    worst = min(gated, key=lambda one: _WORST_FIRST.index(one.verdict))
+    return replace(row, verdict=str(worst.verdict), gate=worst.reason)
