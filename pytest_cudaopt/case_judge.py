@@ -92,14 +92,15 @@ class CaseJudge:
         return self._judge_timed(before, measured)
 
     def gate(self, case: Case, before: CaseOutcome | None = None) -> CaseOutcome:
-        """Hold what was measured against the earlier versions of the plan; nothing of it fails the case."""
-        if before is None or before.latency is None or before.launch is None:
+        """Hold the case's latency against the earlier versions of the plan; no verdict fails the case."""
+        outcome = self.measure(case, before) if before is None or before.latency is None else before
+        if outcome.latency is None or outcome.launch is None:
             # What launches nothing has no latency.
-            return self.measure(case, before)
+            return outcome
         prepared = prepare(self.kernel, case, self.device)
-        timed = TimedCase(self.candidate, self.compiled, prepared, before.launch, before.latency)
+        timed = TimedCase(self.candidate, self.compiled, prepared, outcome.launch, outcome.latency)
         gated = (gate_case(timed, one, self.device, self.plan) for one in self.plan.incumbents)
-        return replace(before, gated=tuple(gated))
+        return replace(outcome, gated=tuple(gated))
 
     def for_sim(self) -> Compiled | CompileFailure:
         """Return the candidate as `sim` needs it: with line tables, which a GPU's module lacks."""

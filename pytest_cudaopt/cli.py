@@ -287,7 +287,9 @@ def _evaluate(
     # A candidate's draws are secret; those of the kernel as it is are the same on every push.
     fixed = declared_seed(kernel) if is_start else secret_seed()
     seed = fixed if settings.fuzz_seed is None else settings.fuzz_seed
-    plan = replace(candidate_plan(kernel, start, settings, seed), is_start=is_start)
+    plan = candidate_plan(kernel, start, settings, seed)
+    if is_start:
+        plan = replace(plan, is_start=True, incumbents=())
     # References and value callables are user code, and may print.
     with _opened(settings) as device:
         evaluation = evaluate(kernel, candidate, plan, device)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_cudaopt import report
+from pytest_cudaopt import baseline_files, report
+from pytest_cudaopt.baseline import Held
+from pytest_cudaopt.baseline_update import ACCEPT_SLOWER, Mode
 from pytest_cudaopt.draw_cases import declared_seed
 from pytest_cudaopt.errors import DeclarationError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, Plan, Stage, Status, Tried
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.loose_tolerance import loose_tolerances
+from pytest_cudaopt.machine import machine_of
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.properties import Property
+from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.sanitize_cases import small_cases
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_cudaopt.item_work import Work
     from pytest_cudaopt.session import KernelSession
+    from pytest_cudaopt.table import Row
 
 
 # Of what a tolerance lets pass.
@@ -50,7 +55,8 @@ def contract_kernel(work: Work, session: KernelSession) -> Finished:
     if evaluation.accepted:
         loose = loose_tolerances(prepare(kernel, case, device) for case in plan.cases)
         doubts = tuple(f"the tolerance is loose: {one}" for one in loose[:_SHOWN])
-        return Finished(replace(row, note=_note(evaluation.tried), doubts=doubts))
+        row = replace(row, note=_note(evaluation.tried), doubts=doubts)
+        return _held_to_baseline(row, held_properties(evaluation.tried), work, session)
     if evaluation.outcomes and lost is None:
         # For the check of that case to say in full.
         reason = f"a declared case fails: {evaluation.reason}"
@@ -58,6 +64,42 @@ def contract_kernel(work: Work, session: KernelSession) -> Finished:
     session.shown_mistakes.update((work.kernel_id, one.mistake) for one in evaluation.findings)
     failure = report.describe_evaluation(kernel, start, evaluation, session.root)
     return Finished.failed(row, replace(failure, case=None if lost is None else lost.case))
+
+
+def held_properties(tried: Sequence[Tried]) -> dict[str, Held]:
+    """Return which properties the kernel has, at every trial of them, and why not others."""
+    lacking = {one.property: one.why for one in tried if one.discarded}
+    judged = [one.property for one in tried if one.judged or one.discarded]
+    return {str(one): Held(one not in lacking, lacking.get(one, "")) for one in dict.fromkeys(judged)}
+
+
+def _held_to_baseline(row: Row, held: dict[str, Held], work: Work, session: KernelSession) -> Finished:
+    """Record the properties if asked to; fail for those that the baseline has and the kernel lost."""
+    settings, mode = session.settings, Mode(session.settings.baseline)
+    if mode is Mode.OFF:
+        return Finished(row)
+    path, _, name = work.kernel_id.partition("::")
+    module, device = session.root / path, machine_of(session.device()).device
+    known = baseline_files.read(module, name, device)
+    had = {} if known is None else known.properties
+    lost = [one for one, before in had.items() if before.holds and one in held and not held[one].holds]
+    accepts = settings.accept_slower
+    note = baseline_files.record_properties(module, name, device, held, mode, accepts)
+    row = replace(row, baseline_note=note)
+    if not lost or (mode.writes and accepts):
+        return Finished(row)
+    first = lost[0]
+    failure = Failure(
+        FailureClass.LOST_PROPERTY,
+        f"{first}: the kernel of the baseline is right {Property(first).meaning}, this one is not",
+        (
+            f"  because   {held[first].why}",
+            *(f"  also      {one}: {held[one].why}" for one in lost[1:]),
+            f"  next      Mend it, give it up with ignored=['{first}'], or record that: "
+            f"--cudaopt-baseline update {ACCEPT_SLOWER}",
+        ),
+    )
+    return Finished.failed(row, failure)
 
 
 def _note(tried: Sequence[Tried]) -> str:

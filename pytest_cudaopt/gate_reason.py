@@ -8,7 +8,7 @@ from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.gate import Measurement, confirmed
 from pytest_cudaopt.gated import Gated, GateVerdict, Thresholds
 
-_OWN_NAMES = ("baseline", "anchor")
+_OWN_NAMES = ("baseline", "anchor", "start", "best")
 
 
 def gated(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -52,6 +53,10 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if value < 999.5 else f"{float(f'{value:.3g}'):,.0f}"
 
 
+# The worst is the one to see.
+_WORST_FIRST = (GateVerdict.SLOWER, GateVerdict.UNSURE, GateVerdict.FASTER, GateVerdict.SAME)
+
+
 @dataclass(frozen=True)
 class Gated:
     """The verdict on one case against one earlier version, which `against` names.
@@ -78,3 +83,8 @@ class Gated:
     @property
     def fails(self) -> bool:
         return self.verdict is GateVerdict.SLOWER
+
+
+def worst(gated: Iterable[Gated]) -> Gated | None:
+    """Return the verdict that a reader has to see first; None of none."""
+    return min(gated, key=lambda one: _WORST_FIRST.index(one.verdict), default=None)

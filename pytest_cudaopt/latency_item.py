@@ -13,7 +13,7 @@ from pytest_cudaopt.baseline_update import Mode, seen_of
 from pytest_cudaopt.errors import SourceLocation
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.gate_modelled import recorded_of, thresholds_of
-from pytest_cudaopt.gated import Gated, GateVerdict, Thresholds
+from pytest_cudaopt.gated import Gated, Thresholds
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.machine import machine_of
 from pytest_cudaopt.peaks import known_peaks
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from pytest_cudaopt.item_work import Work
     from pytest_cudaopt.session import KernelSession
     from pytest_cudaopt.table import Row
-
-# The worst is the one to see.
-_WORST_FIRST = (GateVerdict.SLOWER, GateVerdict.UNSURE, GateVerdict.FASTER, GateVerdict.SAME)
 
 
 def latency_kernel(work: Work, case: Case, session: KernelSession) -> Finished:
@@ -67,7 +64,7 @@ class _LatencyItem:
         row = row.with_latency(outcome.latency, done.get(outcome.case_id))
         if outcome.latency is None:
             return Finished(row, printed=evaluation.printed)
-        row = _gated_row(row, outcome.gated)
+        row = row.with_gated(outcome.gated)
         row = replace(row, baseline_note=self._record(outcome.latency, outcome.gated))
         failure = self._failure(outcome.gated)
         finished = Finished(row) if failure is None else Finished.failed(row, failure)
@@ -153,11 +150,3 @@ class _LatencyItem:
     @property
     def _name(self) -> str:
         return self.work.kernel_id.partition("::")[2]
-
-
-def _gated_row(row: Row, gated: tuple[Gated, ...]) -> Row:
-    """Return the row with the worst verdict, and what each says that is not the same."""
-    if not gated:
-        return row
-    worst = min(gated, key=lambda one: _WORST_FIRST.index(one.verdict))
-    return replace(row, verdict=str(worst.verdict), gate=worst.reason)

@@ -6,12 +6,15 @@ import secrets
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.evaluation import Budget, Plan, Stage
+from pytest_cudaopt.incumbent import Incumbent
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.settings import Settings
 
+# What the kernel as it is is called in the verdict on a candidate's latency.
+START = "start"
 # A candidate is judged once, by whoever must believe it; the kernel as it is on every push.
 CANDIDATE_EXAMPLES = 10
 
@@ -25,11 +28,14 @@ def ladder_stages(fuzz_examples: int, sanitize_elements: int) -> tuple[Stage, ..
     """Return all stages in the chain's order, without those that are turned off."""
     fuzzes = (Stage.PROBE, Stage.FUZZ, Stage.CONTRACT) if fuzz_examples else ()
     sanitizes = (Stage.SANITIZE,) if sanitize_elements else ()
-    return (Stage.COMPILE, Stage.SCAN, Stage.CHECK, *fuzzes, *sanitizes, Stage.MEASURE)
+    return (Stage.COMPILE, Stage.SCAN, Stage.CHECK, *fuzzes, *sanitizes, Stage.MEASURE, Stage.GATE)
 
 
 def candidate_plan(kernel: Kernel, start: Candidate, settings: Settings, seed: int) -> Plan:
-    """Return the plan of everything there is, drawn from `seed` before the candidate is seen."""
+    """Return the plan of everything there is, drawn from `seed` before the candidate is seen.
+
+    Its latency is held against that of `start`, side by side on a GPU.
+    """
     return Plan(
         ladder_stages(settings.fuzz_examples, settings.sanitize_elements),
         kernel.cases,
@@ -42,4 +48,5 @@ def candidate_plan(kernel: Kernel, start: Candidate, settings: Settings, seed: i
         fuzz_examples=CANDIDATE_EXAMPLES * settings.fuzz_examples,
         fuzz_seed=seed,
         witness=start,
+        incumbents=(Incumbent(START, start),),
     )

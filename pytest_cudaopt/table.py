@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.evaluation import Evaluation, Latency, LatencyKind, SamplingMode
-from pytest_cudaopt.gated import GateVerdict
+from pytest_cudaopt.gated import Gated, GateVerdict, worst
 from pytest_cudaopt.latency_text import format_bytes, format_latency
 
 if TYPE_CHECKING:
@@ -133,6 +133,11 @@ class Row:
             )
         return replace(row, doubts=tuple(dict.fromkeys(latency.notes)))
 
+    def with_gated(self, gated: Sequence[Gated]) -> Row:
+        """Return the row with the worst of these verdicts, if there is one."""
+        found = worst(gated)
+        return self if found is None else replace(self, verdict=str(found.verdict), gate=found.reason)
+
     @property
     def item(self) -> str:
         """The node id of the pytest item that found it."""
@@ -183,7 +188,9 @@ def rows_of(evaluation: Evaluation, done: Mapping[str, Achieved]) -> list[Row]:
             evaluation.device,
             waived=() if outcome.sanitized is None else tuple(map(str, outcome.sanitized.waived)),
             touched_bytes=outcome.touched_bytes,
-        ).with_latency(outcome.latency, done.get(outcome.case_id))
+        )
+        .with_latency(outcome.latency, done.get(outcome.case_id))
+        .with_gated(outcome.gated)
         for position, outcome in enumerate(evaluation.outcomes)
     ]
 

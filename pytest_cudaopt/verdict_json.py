@@ -19,6 +19,7 @@ from pytest_cudaopt.evaluation import (
     Sampling,
     Status,
 )
+from pytest_cudaopt.gated import Gated, worst
 from pytest_cudaopt.report import Failure
 from pytest_cudaopt.rounding_error import ErrorSplit, RoundingLoss
 from pytest_cudaopt.sanitized import Sanitized
@@ -131,6 +132,7 @@ def _case(outcome: CaseOutcome, done: Achieved | None) -> Json:
         "touched_bytes": outcome.touched_bytes,
         "outputs": [_comparison(comparison) for comparison in outcome.comparisons],
         "latency": None if outcome.latency is None else _latency(outcome.latency, done),
+        "gated": [_gated(one) for one in outcome.gated],
     }
 
 
@@ -210,6 +212,19 @@ def _latency(latency: Latency, done: Achieved | None) -> Json:
     }
 
 
+def _gated(one: Gated) -> Json:
+    return {
+        "against": one.against,
+        "verdict": str(one.verdict),
+        "reason": one.reason,
+        "ratio": one.ratio,
+        "lower": one.lower,
+        "upper": one.upper,
+        "blocks": one.blocks,
+        "causes": [str(cause) for cause in one.causes],
+    }
+
+
 def _sampling(sampling: Sampling | None) -> Json | None:
     if sampling is None:
         return None
@@ -227,10 +242,11 @@ def _overall_latency(evaluation: Evaluation) -> Json | None:
     kinds = {latency.kind for latency in evaluation.latencies.values()}
     if not kinds:
         return None
-    # No verdict without something to compare with: a gate gives one.
+    # No verdict without something to compare with.
+    found = worst(one for outcome in evaluation.outcomes for one in outcome.gated)
     return {
         "kind": str(kinds.pop()),
-        "verdict": None,
+        "verdict": None if found is None else str(found.verdict),
         "geometric_mean_ns": evaluation.geometric_mean_ns,
     }
 

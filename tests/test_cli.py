@@ -371,3 +371,17 @@ def test_strength_is_of_the_kernel_not_of_a_candidate(project):
 
     assert result.ret == NOT_JUDGED
     result.stdout.fnmatch_lines(["SETTINGS: check --strength", "*expected  no candidate*"])
+
+
+def test_a_candidates_latency_is_held_against_the_kernel_as_it_is(project):
+    text = (project.path / "scale.cu").read_text()
+    idle = "volatile float* v = y; if (i < n) for (int k = 0; k < 50; ++k) v[i] = 0; "
+    for name, source in (("slower", text.replace("if (i < n)", idle + "if (i < n)")), ("same", text)):
+        project.write(f"{name}.cu", source)
+        result = project.cudaopt("check", "test_scale.py::scale", f"{name}.cu", "--json", "--fuzz-examples=0")
+        answer = judged_json(result)
+
+        assert result.ret == YES
+        assert answer["latency"]["verdict"] == name
+        (gated,) = answer["cases"][1]["gated"]
+        assert (gated["against"], gated["verdict"]) == ("start", name)

@@ -159,3 +159,20 @@ def test_workers_record_and_hold_to_baselines_too(project: Any) -> None:
     assert sorted(version["cases"]) == ["n4096", "n51"]
 
     project.run_alone("-n", "2", *LATENCY, "--cudaopt-require=baseline,verdict").assert_outcomes(passed=2)
+
+
+def test_a_property_that_the_baseline_has_must_not_be_lost(project: Any) -> None:
+    contract = ("-k", "contract")
+    project.run(*contract, "--cudaopt-baseline=update").assert_outcomes(passed=1, deselected=5)
+    (document,) = (project.path / "__baselines__").glob("*.json")
+    assert json.loads(document.read_text())["properties"]["non_finite"] == {"holds": True}
+
+    project.edit("scale.cu", "2.0f * x[i]", "isnan(x[i]) ? 0.0f : 2.0f * x[i]")
+    lost = project.run(*contract)
+    lost.assert_outcomes(failed=1, deselected=5)
+    lost.stdout.fnmatch_lines(
+        ["LOST PROPERTY: non_finite: the kernel of the baseline is right with NaN and infinities *"]
+    )
+    accepted = project.run(*contract, "--cudaopt-baseline=update", "--cudaopt-accept-slower")
+    accepted.assert_outcomes(passed=1, deselected=5)
+    project.run(*contract).assert_outcomes(passed=1, deselected=5)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made_up_runs import evaluation
 
 from pytest_cudaopt.evaluation import Status
+from pytest_cudaopt.gated import Gated, GateVerdict
 from pytest_cudaopt.optimize.attempt import Decision
 from pytest_cudaopt.optimize.ranking import judge_challenger, judge_start
 
@@ -91,3 +94,36 @@ def test_of_many_cases_the_slowest_and_the_fastest_are_named() -> None:
     challenger = evaluation({f"n{number}": 1.0 + number for number in range(99)})
     reason = judge_challenger(challenger, start, start, allow_slower=0.02).reason
     assert reason.endswith("(n98 0.990x, n97 0.980x, n96 0.970x, n0 0.010x, 95 cases between)")
+
+
+def confirmed(*sides: tuple[float, float] | None) -> Decision:
+    """Decide of what is faster by its own times, and has these bounds of its ratio beside the best."""
+    start = evaluation(START)
+    faster = evaluation({"a": 90.0, "b": 90.0})
+    beside = [
+        Gated("best", GateVerdict.UNSURE, "of no matter")
+        if bounds is None
+        else Gated("best", GateVerdict.FASTER, "of no matter", lower=bounds[0], upper=bounds[1])
+        for bounds in sides
+    ]
+    outcomes = (replace(one, gated=(side,)) for one, side in zip(faster.outcomes, beside, strict=True))
+    faster = replace(faster, outcomes=tuple(outcomes))
+    return judge_challenger(faster, start, start, allow_slower=0.02).decision
+
+
+@pytest.mark.parametrize(
+    ("sides", "expected"),
+    [
+        (((0.88, 0.92), (0.88, 0.92)), Decision.NEW_BEST),
+        # Faster by the times of its own launches, and not beside the best.
+        (((0.99, 1.01), (0.99, 1.01)), Decision.NOT_FASTER),
+        (((0.80, 0.90), (0.98, 1.02)), Decision.NEW_BEST),
+        (((0.50, 0.60), (1.021, 1.03)), Decision.CASE_SLOWER),
+        (((0.88, 0.92), None), Decision.NEW_BEST),
+        ((None, None), Decision.NOT_FASTER),
+    ],
+)
+def test_what_was_timed_beside_the_best_must_be_faster_there(
+    sides: tuple[tuple[float, float] | None, ...], expected: Decision
+) -> None:
+    assert confirmed(*sides) is expected

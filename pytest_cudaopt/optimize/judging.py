@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.evaluation import Evaluation, LatencyKind, Plan, Stage, Status
+from pytest_cudaopt.incumbent import Incumbent
 from pytest_cudaopt.optimize import comparing, interruption, ranking, run_budget, tuning
 from pytest_cudaopt.plans import CANDIDATE_EXAMPLES
 
@@ -40,17 +41,33 @@ def judge(run: Run, number: int) -> None:
         if number > 0 and run.options.fuzz_examples and _would_be_kept(run, evaluation):
             proof = run.judge(run.kernel, candidate, _proof_plan(run, plan), run.device)
             evaluation = _proved(evaluation, proof)
+        if number > 0 and run.device.is_gpu and _would_be_kept(run, evaluation):
+            confirming = run.judge(run.kernel, candidate, _confirming_plan(run, plan), run.device)
+            evaluation = _confirmed(evaluation, confirming)
         pending.evaluation = evaluation
+
+
+def _incumbent(run: Run) -> Attempt:
+    return next(one for one in reversed(run.attempts) if one.verdict.decision.is_kept)
 
 
 def _would_be_kept(run: Run, evaluation: Evaluation) -> bool:
     """Whether the attempt is the best so far: what is slower needs no proof."""
     start = run.attempts[0].evaluation
-    incumbent = next(one for one in reversed(run.attempts) if one.verdict.decision.is_kept)
     verdict = ranking.judge_challenger(
-        evaluation, incumbent.evaluation, start, allow_slower=run.options.allow_slower
+        evaluation, _incumbent(run).evaluation, start, allow_slower=run.options.allow_slower
     )
     return verdict.decision.is_kept
+
+
+def _confirmed(evaluation: Evaluation, confirming: Evaluation) -> Evaluation:
+    """Return the evaluation with what came of timing it side by side with the best one."""
+    seconds = tuple((Counter(dict(evaluation.seconds)) + Counter(dict(confirming.seconds))).items())
+    if not confirming.accepted:
+        return replace(confirming, seconds=seconds)
+    gated = {one.case_id: one.gated for one in confirming.outcomes}
+    outcomes = (replace(one, gated=gated.get(one.case_id, ())) for one in evaluation.outcomes)
+    return replace(evaluation, outcomes=tuple(outcomes), seconds=seconds)
 
 
 def _proved(evaluation: Evaluation, proof: Evaluation) -> Evaluation:
@@ -127,6 +144,12 @@ def _proof_plan(run: Run, plan: Plan) -> Plan:
         fuzz_seed=run.options.fuzz_seed,
         witness=run.start,
     )
+
+
+def _confirming_plan(run: Run, plan: Plan) -> Plan:
+    """Return what times an attempt side by side with the best one: times of two minutes decide nothing."""
+    best = Incumbent("best", _incumbent(run).candidate)
+    return replace(plan, stages=(Stage.COMPILE, Stage.GATE), incumbents=(best,))
 
 
 def _small_first(cases: Sequence[Case]) -> tuple[Case, ...]:

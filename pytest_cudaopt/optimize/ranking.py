@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pytest_cudaopt.evaluation import Evaluation
 from pytest_cudaopt.optimize import comparing, held_out
 from pytest_cudaopt.optimize.attempt import Decision, Verdict
@@ -53,7 +55,28 @@ def judge_challenger(
                     f"faster overall, but {ratio:.3f}x the latency of {name} at {case_id} "
                     f"({1 + allow_slower:g}x is allowed)",
                 )
-    return Verdict(Decision.NEW_BEST, reason)
+    return _unconfirmed(challenger, named, allow_slower) or Verdict(Decision.NEW_BEST, reason)
+
+
+def _unconfirmed(challenger: Evaluation, named: str, allow_slower: float) -> Verdict | None:
+    """Return why what was timed side by side with the best one does not replace it; None if it does.
+
+    The geometric mean of the cases' upper bounds must be below 1, so that its true ratio is with what the
+    gate asks of each, and no case's lower bound above what is allowed.
+    """
+    gated = [(o.case.weight, o.case_id, one) for o in challenger.outcomes for one in o.gated]
+    if not gated:
+        return None
+    for _, case_id, one in gated:
+        if one.lower is not None and one.lower > 1 + allow_slower:
+            reason = f"timed side by side at {case_id}: {one.reason} ({1 + allow_slower:g}x is allowed)"
+            return Verdict(Decision.CASE_SLOWER, reason)
+    # What runs the same code is exactly as fast; what could not be compared says nothing for it.
+    logs = [(weight, math.log(one.upper or 1.0)) for weight, _, one in gated]
+    most = math.exp(sum(weight * log for weight, log in logs) / sum(weight for weight, _ in logs))
+    if most < 1:
+        return None
+    return Verdict(Decision.NOT_FASTER, f"not confirmed beside {named}: {gated[0][2].reason}")
 
 
 def _by_case(challenger: Evaluation, other: Evaluation) -> str:
