@@ -375,7 +375,7 @@ def test_strength_is_of_the_kernel_not_of_a_candidate(project):
 
 def test_a_candidates_latency_is_held_against_the_kernel_as_it_is(project):
     text = (project.path / "scale.cu").read_text()
-    idle = "volatile float* v = y; if (i < n) for (int k = 0; k < 50; ++k) v[i] = 0; "
+    idle = "volatile float* v = y; if (i < n) for (int k = 0; k < 2000; ++k) v[i] = 0; "
     for name, source in (("slower", text.replace("if (i < n)", idle + "if (i < n)")), ("same", text)):
         project.write(f"{name}.cu", source)
         result = project.cudaopt("check", "test_scale.py::scale", f"{name}.cu", "--json", "--fuzz-examples=0")
