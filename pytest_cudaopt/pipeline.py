@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from pytest_cudaopt import ladder
+from pytest_cudaopt import ladder, probe_rung
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.case_judge import CaseJudge, sanitize_drawn
 from pytest_cudaopt.cases import Case
@@ -27,6 +27,7 @@ from pytest_cudaopt.evaluation import (
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.new_tripwires import new_tripwires
 from pytest_cudaopt.reasons import blame, praise
+from pytest_cudaopt.rung import Rung
 from pytest_cudaopt.sanitize_cases import small_cases
 from pytest_cudaopt.tripwire import Tripwire
 
@@ -139,7 +140,7 @@ class _Judge:
                 return self.plan.measured
         return ()
 
-    def _climb(self, stage: Stage, compiled: Compiled, witness: Candidate) -> ladder.Rung:
+    def _climb(self, stage: Stage, compiled: Compiled, witness: Candidate) -> Rung:
         """Hold the candidate against the starting kernel, beyond what is declared."""
         budget = trial_budget(self.plan.budget, self.device, self.outcomes.values())
         challenger = Challenger(
@@ -154,12 +155,12 @@ class _Judge:
         )
         match stage:
             case Stage.PROBE:
-                return ladder.probe(challenger, self.outcomes.values())
+                return probe_rung.probe(challenger, self.outcomes.values())
             case Stage.FUZZ:
                 return ladder.fuzz(challenger, self.plan)
         return ladder.contract(challenger, self.plan)
 
-    def _take(self, rung: ladder.Rung) -> None:
+    def _take(self, rung: Rung) -> None:
         self.tried += rung.tried
         if rung.failed is not None:
             self.outcomes[rung.failed.case] = rung.failed

@@ -185,6 +185,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "pipeline",
         "case_judge",
         "new_tripwires",
+        "rung",
+        "probe_rung",
         "ladder",
         "plans",
         "certificate",
