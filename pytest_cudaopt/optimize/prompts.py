@@ -121,8 +121,8 @@ def _limits(kernel: Kernel) -> list[str]:
         return []
     listed = ", ".join(f"{name} <= {most}" for name, most in kernel.limits.given.items())
     return [
-        "Every version must keep these limits, by the compiler's numbers (shared memory is a block's, with the "
-        f"dynamic part): {listed}."
+        "Every version must keep these limits, by the compiler's numbers; shared memory is a block's, with "
+        f"the dynamic part: {listed}."
     ]
 
 
