@@ -204,6 +204,8 @@ def test_optimize_refuses_what_exceeds_a_limit(limited: Any) -> None:
     assert by_items[2]["status"] == "accepted"
     assert by_items[24]["status"] == "finding"
     assert "registers per thread, limits() allows 24" in by_items[24]["reason"]
+    logs = [(history.parent / f"attempt-0{number}" / "log.txt").read_text() for number in range(3)]
+    assert all(" registers of 24, 0 B spilled, 0 B shared" in log for log in logs)
 
 
 def test_a_start_that_exceeds_a_limit_is_not_optimised(limited: Any) -> None:
