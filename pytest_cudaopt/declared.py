@@ -24,6 +24,7 @@ from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.properties import Obligations
 from pytest_cudaopt.reference_source import Reference, ReferenceSource
+from pytest_cudaopt.resource_limits import ResourceLimits
 from pytest_cudaopt.tolerance import Tolerance
 from pytest_cudaopt.waivers import Waiver
 
@@ -65,6 +66,7 @@ class Kernel:
     inherited: Flags = field(default_factory=Flags)
     pytestmark: list[Any] = field(default_factory=list)
     accept: Callable[..., Any] | None = None
+    limits: ResourceLimits | None = None
     waivers: tuple[Waiver, ...] = ()
     obligations: Obligations = field(default_factory=Obligations)
 

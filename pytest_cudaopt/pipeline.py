@@ -24,9 +24,11 @@ from pytest_cudaopt.evaluation import (
     Status,
     Tried,
 )
-from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.judge_limits import judge_limits
 from pytest_cudaopt.new_tripwires import new_tripwires
-from pytest_cudaopt.reasons import blame, praise
+from pytest_cudaopt.reasons import blame, count, praise
+from pytest_cudaopt.resources_taken import LimitsJudged
 from pytest_cudaopt.rung import Rung
 from pytest_cudaopt.sanitize_cases import small_cases
 from pytest_cudaopt.tripwire import Tripwire
@@ -82,6 +84,7 @@ class _Judge:
     seconds: dict[Stage, float] = field(default_factory=dict)
     tried: tuple[Tried, ...] = ()
     tripwires: tuple[Tripwire, ...] = ()
+    limits: LimitsJudged | None = None
 
     def judge(self) -> Evaluation:
         with self._timed(Stage.COMPILE):
@@ -94,6 +97,11 @@ class _Judge:
         """Run the stages after compiling, as long as none fails."""
         if isinstance(compiled, CompileFailure):
             return self._not_compiled(compiled)
+        if Stage.LIMITS in self.plan.stages and self.kernel.limits is not None:
+            with self._timed(Stage.LIMITS):
+                self.limits = judge_limits(self.kernel, self.candidate, compiled, self.device)
+            if self.limits is not None and self.limits.findings:
+                return self._beyond_limits(compiled, self.limits.findings)
         judge = CaseJudge(self.kernel, self.candidate, compiled, self.plan, self.device, self._cases())
         if Stage.SCAN in self.plan.stages:
             with self._timed(Stage.SCAN):
@@ -206,7 +214,17 @@ class _Judge:
             seconds=self._seconds(),
             tried=self.tried,
             tripwires=self.tripwires,
+            limits=self.limits,
             fuzz_seed=self.plan.fuzz_seed if self.tried else None,
+        )
+
+    def _beyond_limits(self, compiled: Compiled, findings: tuple[Finding, ...]) -> Evaluation:
+        more = f" (and {count(len(findings) - 1, 'more finding')})" if len(findings) > 1 else ""
+        return replace(
+            self._evaluation(compiled),
+            status=Status.FINDING,
+            reason=f"{findings[0].message}{more}",
+            findings=findings,
         )
 
     def _praise(self) -> str:

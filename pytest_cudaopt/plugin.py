@@ -23,6 +23,7 @@ _MARKS = {
     "cudaopt_fuzz": "compares a kernel with its reference at cases nobody listed",
     "cudaopt_contract": "asks a kernel what it can do beyond its declared cases",
     "cudaopt_sanitize": "looks for races, uninitialised reads and the like in a kernel, on sim",
+    "cudaopt_limits": "holds a kernel's registers, spills and shared memory against its limits",
     "cudaopt_latency": "measures a kernel's latency at one case",
     "cudaopt_optimize": "looks for a faster version of a kernel (--optimize)",
 }
