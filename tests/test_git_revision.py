@@ -52,6 +52,7 @@ def test_a_revision_is_shown_by_its_name_and_the_commit_it_stood_for() -> None:
         ("main..main", "Fetch it"),
         ("HEAD:k/scale.cu", "Fetch it"),
         ("", "Fetch it"),
+        ("0" * 40, "Fetch it"),
         ("topic", "Fetch it: git fetch origin topic"),
     ],
 )
