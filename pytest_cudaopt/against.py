@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
 
-_BRACES = re.compile(r"\{[^{}]*\}")
-# The function's name: `scale`, `ns::attn<4, float>`, `static_cast<void (*)(float*)>(ns::f)`.
+# The function's name: `scale`, `ns::attn<{n}, float>`, `static_cast<void (*)(float*)>(ns::f)`.
 _ENTRY_NAME = re.compile(r"([A-Za-z_]\w*)\s*(?:<[^()]*>)?\s*\)*\s*$")
 
 
@@ -66,7 +65,7 @@ def _source_at(kernel: Kernel, revision: Revision) -> str:
 
 def _require_entry(kernel: Kernel, candidate: Candidate) -> None:
     """Refuse a text that nowhere names the entry, which the compiler would tell less clearly."""
-    name = _ENTRY_NAME.search(_BRACES.sub("", kernel.entry))
+    name = _ENTRY_NAME.search(kernel.entry)
     texts = (candidate.source, *candidate.headers.values())
     # Where names are pasted together by macros only the compiler knows them.
     if name is None or any("##" in text or re.search(rf"\b{name[1]}\b", text) for text in texts):

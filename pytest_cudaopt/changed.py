@@ -98,7 +98,7 @@ def _why_undecided(revision: Revision, file: Path) -> str:
     path = path_in(revision.root, file)
     if path is None:
         return f"{file} is outside of the repository"
-    return f"{path} changed" if _differs(revision, path) or find(revision, path) is None else ""
+    return f"{path} changed" if _differs(revision, path) else ""
 
 
 def _project_files(revision: Revision, root: Path) -> Iterator[str]:

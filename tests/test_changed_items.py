@@ -206,6 +206,33 @@ def test_the_declaration_counts_with_all_that_it_imports(two: Project) -> None:
     assert changed(two) == {"again"}
 
 
+def test_a_module_that_makes_the_declaration_counts_however_it_was_found(two: Project) -> None:
+    declared = (two.path / "test_scale.py").read_text()
+    head, _, body = declared.partition("@kernel")
+    indented = "\n".join(f"    {line}" for line in f"@kernel{body}".splitlines())
+    two.write("maker.py", f"{head}def make():\n{indented}\n    return scale\n")
+    two.write("test_scale.py", "import importlib\nscale = importlib.import_module('maker').make()\n")
+    commit(two)
+    assert changed(two) == set()
+    two.edit("maker.py", "2 * x", "x + x")
+    assert changed(two) == {"scale"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "counts"), [("env/site-packages", False), ("prefix/lib", False), ("made", True)]
+)
+def test_what_is_installed_in_the_project_is_not_of_it(
+    two: Project, monkeypatch: pytest.MonkeyPatch, folder: str, counts: bool
+) -> None:
+    two.write(".gitignore", f"__pycache__\n.benchmarks\n{folder}\n")
+    two.write(f"{folder}/dependency_of_scale.py", "")
+    two.edit("test_scale.py", "from pytest_cudaopt", "import dependency_of_scale\nfrom pytest_cudaopt")
+    commit(two)
+    monkeypatch.syspath_prepend(two.path / folder)
+    monkeypatch.setattr("pytest_cudaopt.declaring_files.sys.prefix", str(two.path / "prefix"))
+    assert changed(two) == ({"scale"} if counts else set())
+
+
 def test_a_conftest_counts_for_all_modules_beside_and_below(two: Project) -> None:
     two.write("deeper/conftest.py", "")
     for name in ("scale.cu", "test_scale.py"):
@@ -230,6 +257,17 @@ def test_another_version_of_this_plugin_counts_for_every_kernel(two: Project, na
     assert changed(two) == {"again", "scale"}
     (two.path / name).unlink()
     assert changed(two) == {"again", "scale"}
+
+
+def test_what_the_root_folder_asks_for_counts_where_the_repository_is_larger(two: Project) -> None:
+    for name in ("scale.cu", "test_scale.py"):
+        two.write(f"part/{name}", (two.path / name).read_text())
+    two.write("part/pytest.ini", "[pytest]\n")
+    two.write("part/requirements.txt", "pytest-cudaopt==1\n")
+    commit(two)
+    two.write("part/requirements.txt", "pytest-cudaopt==2\n")
+    assert changed(two, "--rootdir=part", "-cpart/pytest.ini", "part") == {"scale"}
+    assert changed(two, "--ignore=part") == set()
 
 
 def test_options_in_the_ini_file_count_for_every_kernel(two: Project) -> None:
@@ -259,11 +297,11 @@ def test_a_source_that_cannot_be_read_fails_as_ever(project: Project) -> None:
     result.stdout.fnmatch_lines(["*SOURCE*"])
 
 
-def test_git_that_fails_later_leaves_nothing_out(two: Project) -> None:
-    repository = Repository(two.path)
-    blob = repository.git("rev-parse", "HEAD:scale.cu")
-    (two.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    assert changed(two) == {"scale"}
+@pytest.mark.parametrize(("path", "run"), [("scale.cu", {"scale"}), ("", {"again", "scale"})])
+def test_what_git_cannot_read_leaves_nothing_out(two: Project, path: str, run: set[str]) -> None:
+    damaged = Repository(two.path).git("rev-parse", f"HEAD:{path}")
+    (two.path / ".git" / "objects" / damaged[:2] / damaged[2:]).unlink()
+    assert changed(two) == run
 
 
 @pytest.mark.parametrize("option", ["--cudaopt-changed", "--cudaopt-against=HEAD"])
