@@ -7,6 +7,10 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from conftest import Project
+
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "A",
     "GIT_AUTHOR_EMAIL": "a@example.invalid",
@@ -55,3 +59,23 @@ class Repository:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", message)
         return self.git("rev-parse", "HEAD")
+
+
+def commit(project: Project) -> str:
+    return Repository(project.path).commit()
+
+
+def head(project: Project) -> str:
+    return Repository(project.path).git("rev-parse", "HEAD")[:10]
+
+
+def kernels_run(result: pytest.RunResult) -> set[str]:
+    lines = [line.split(" ")[0] for line in result.outlines if "::" in line and line.endswith("%]")]
+    return {line.partition("::")[2].partition("[")[0] for line in lines} - {"test_plain"}
+
+
+def changed(project: Project, *arguments: str) -> set[str]:
+    """Return the kernels that are run although only changed ones are."""
+    result = project.run("-v", "--cudaopt-changed", *arguments)
+    assert result.ret == 0, result.outlines
+    return kernels_run(result)
