@@ -177,6 +177,8 @@ def _how_to_get(root: Path, name: str) -> str:
     is_remote = bool(branch) and remote in remotes
     if not is_remote and (meant := did_you_mean(name, known)):
         return meant
+    if not remotes:
+        return f"It has {', '.join(known) or 'no branch'}, and no remote to fetch others from"
     fetch = f"git fetch {remote} {branch}" if is_remote else f"git fetch origin {name}"
     is_shallow = _output(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
     whole = "; this clone is shallow: git fetch --unshallow, or fetch-depth: 0 of actions/checkout"

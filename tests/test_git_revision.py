@@ -53,12 +53,19 @@ def test_a_revision_is_shown_by_its_name_and_the_commit_it_stood_for() -> None:
 def test_an_unknown_revision_is_refused_with_what_to_do(
     repository: Repository, name: str, advice: str
 ) -> None:
+    repository.git("remote", "add", "origin", "https://example.invalid/k.git")
     with pytest.raises(SettingsError) as raised:
         resolve(repository.path, name, OPTION)
     assert str(raised.value).startswith(
         f"{OPTION}: expected a revision of the git repository {repository.path}, got '{name}', which it does"
     )
     assert advice in str(raised.value)
+
+
+def test_without_a_remote_it_says_what_there_is(repository: Repository) -> None:
+    repository.git("branch", "topic")
+    with pytest.raises(SettingsError, match=r"It has main, topic, and no remote to fetch others from"):
+        resolve(repository.path, "origin/main", OPTION)
 
 
 def test_of_a_shallow_clone_it_says_how_to_get_the_rest(repository: Repository, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_outside_of_a_repository_nothing_is_run(
 def test_an_unknown_revision_is_told_before_anything_runs(two: Project, option: str) -> None:
     result = two.run(f"{option}=topic")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: {option}: *got 'topic', *. Fetch it: git fetch origin topic"])
+    result.stderr.fnmatch_lines([f"ERROR: {option}: *got 'topic', *. It has main, and no remote *"])
     result.stdout.no_fnmatch_line("*collected*")
 
 
