@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from pytest_cudaopt.declared import Kernel
 
 # A run begins by itself, draws no cases, and records no baseline.
-_NO_FIELDS = frozenset({"optimize", "fuzz_examples", "fuzz_seed", "baseline", "accept_slower"})
+_NO_FIELDS = frozenset(
+    {"optimize", "fuzz_examples", "fuzz_seed", "baseline", "accept_slower", "against", "changed"}
+)
 _FIELDS = tuple(option.field for option in OPTIONS if option.field not in _NO_FIELDS)
 _HELP = {
     "signature": ("FILE.json", "parameters, sizes, tolerances, as docs/optimizing.md describes"),
