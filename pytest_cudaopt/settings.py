@@ -76,6 +76,7 @@ class Settings:
     patience: int | None
     floor_share: float
     record: str
+    docs: str
     going_on_from: str
     accept: bool
     accept_modelled: bool
@@ -272,6 +273,14 @@ OPTIONS: tuple[Option, ...] = (
         "",
         "append every proposal of a language model to this file, for replay:FILE",
         metavar="FILE",
+    ),
+    Option(
+        "docs",
+        "--optimize-docs",
+        option_text.text,
+        "",
+        "look things up in this folder's documents too (.md, .txt, .rst), beside the pages that come along",
+        metavar="FOLDER",
     ),
     Option(
         "going_on_from",
@@ -505,6 +514,7 @@ _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "model",
     "effort",
     "search",
+    "docs",
     "going_on_from",
     "seed",
     "allow_slower",

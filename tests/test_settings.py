@@ -88,6 +88,7 @@ def test_command_line_wins_over_environment_over_ini():
         ("patience", "3", 3),
         ("floor_share", "90", 0.9),
         ("record", "runs/r.jsonl", "runs/r.jsonl"),
+        ("docs", "notes/cuda", "notes/cuda"),
         ("device", "cuda:11", "cuda:11"),
         ("require", "gpu, ", frozenset({"gpu"})),
         ("require", "", frozenset()),
