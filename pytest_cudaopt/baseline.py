@@ -166,13 +166,15 @@ def incumbents(baseline: Baseline | None, kernel: Kernel, case_id: str, case: Ca
 
     None where nothing is recorded of this case, or of one with other sizes or inputs under its name.
     """
-    facts = facts_of(kernel, case)
+    standing = standing_at(baseline, case_id, facts_of(kernel, case))
+    return tuple(_incumbent(name, version, kernel, case_id) for name, version in standing.items())
+
+
+def standing_at(baseline: Baseline | None, case_id: str, facts: CaseFacts) -> dict[str, Version]:
+    """Return the versions that this very case stands on, by the name they are gated under."""
     known = () if baseline is None else baseline.recorded_at(case_id)
-    standing = [version for version in known if version.cases[case_id].case == facts]
-    return tuple(
-        _incumbent(name, version, kernel, case_id)
-        for name, version in zip((BASELINE, ANCHOR), standing, strict=False)
-    )
+    same = [version for version in known if version.cases[case_id].case == facts]
+    return dict(zip((BASELINE, ANCHOR), same, strict=False))
 
 
 def why_no_incumbent(baseline: Baseline | None, case_id: str) -> str:

@@ -14,12 +14,13 @@ from pytest_cudaopt.baseline import (
     CaseRecord,
     Held,
     Version,
+    standing_at,
     three_digits,
     version_of,
 )
 from pytest_cudaopt.declared_facts import facts_of
 from pytest_cudaopt.evaluation import LatencyKind
-from pytest_cudaopt.gated import Gated, GateVerdict
+from pytest_cudaopt.gated import Gated, GateVerdict, Thresholds
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
@@ -42,13 +43,19 @@ class Mode(StrEnum):
     def writes(self) -> bool:
         return self in (Mode.UPDATE, Mode.UPDATE_NEW)
 
+    @property
+    def replaces(self) -> bool:
+        """Whether a record gives way to another, as it must for something worse to be accepted."""
+        return self is Mode.UPDATE
+
 
 @dataclass(frozen=True)
 class Seen:
     """What an item saw of the current version at one case: the record it would leave, and the verdicts.
 
     `gated` is what the case's incumbents led to; verdicts on other versions, such as a git revision, do not
-    count here. `samples_ns` are for the cache folder.
+    count here. `samples_ns` are for the cache folder. `held` are the versions the verdicts are on, by name;
+    None where nobody else can have recorded in between.
     """
 
     case_id: str
@@ -56,6 +63,7 @@ class Seen:
     record: CaseRecord
     gated: tuple[Gated, ...] = ()
     samples_ns: tuple[float, ...] = ()
+    held: Mapping[str, Version] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,11 +84,12 @@ def seen_of(
     on: str,
     gated: Sequence[Gated] = (),
     samples_ns: Sequence[float] = (),
+    held: Mapping[str, Version] | None = None,
 ) -> Seen:
     """Return what an item saw, its median rounded to three digits; `on` is the day, such as `2026-11-30`."""
     rounded = replace(recorded, median_ns=three_digits(recorded.median_ns))
     record = CaseRecord(facts_of(kernel, case), rounded, machine, on)
-    return Seen(case_id, version_of(kernel, candidate), record, tuple(gated), tuple(samples_ns))
+    return Seen(case_id, version_of(kernel, candidate), record, tuple(gated), tuple(samples_ns), held)
 
 
 def updated(old: Baseline | None, seen: Seen, mode: Mode, accept_slower: bool, named: Baseline) -> Change:
@@ -95,12 +104,14 @@ def updated(old: Baseline | None, seen: Seen, mode: Mode, accept_slower: bool, n
     standing = _standing(base, seen)
     known = base.recorded_at(seen.case_id)
     if mode is Mode.UPDATE_NEW and known:
-        if standing:
+        if BASELINE in standing:
             return Change(None)
         changed = _changed(known[0], seen)
         how = "--cudaopt-baseline update records it anew"
         return Change(None, f"baseline of {seen.case_id} stays: its {changed} changed; {how}")
-    if not standing:
+    if _moved(standing, seen):
+        return Change(None, f"baseline of {seen.case_id} stays: it was recorded meanwhile; run it again")
+    if BASELINE not in standing:
         anew = f" anew: its {_changed(known[0], seen)} changed" if known else ""
         return Change(_with(base, seen, keeping=()), f"baseline of {seen.case_id} recorded{anew}")
     return _judged(base, seen, standing, accept_slower)
@@ -118,7 +129,8 @@ def with_properties(
     now = {name: held.holds for name, held in probed.items()}
     if not mode.writes or now == known or (mode is Mode.UPDATE_NEW and known):
         return Change(None)
-    lost = sorted(name for name, holds in known.items() if holds and not now.get(name, False))
+    # What was not probed this time is not lost.
+    lost = sorted(name for name, holds in known.items() if holds and name in now and not now[name])
     if lost and not accept_slower:
         text = f"baseline of properties stays: {', '.join(lost)} lost; {ACCEPT_SLOWER} would record it"
         return Change(None, text)
@@ -127,14 +139,18 @@ def with_properties(
 
 
 def _standing(base: Baseline, seen: Seen) -> dict[str, Version]:
-    """Return the versions that this very case stands on, by the name they are gated under."""
-    versions = [
-        version
-        for version in base.recorded_at(seen.case_id)
-        if version.cases[seen.case_id].case == seen.record.case
-        and version.signature == seen.version.signature
-    ]
-    return dict(zip((BASELINE, ANCHOR), versions, strict=False))
+    """Return the versions of the case that can be compared, by the name they are gated under."""
+    versions = standing_at(base, seen.case_id, seen.record.case)
+    return {name: one for name, one in versions.items() if one.signature == seen.version.signature}
+
+
+def _moved(standing: Mapping[str, Version], seen: Seen) -> bool:
+    """Whether another process has recorded since: the verdicts then are of other versions."""
+    if seen.held is None:
+        return False
+    return any(
+        name not in seen.held or seen.held[name].identity != one.identity for name, one in standing.items()
+    )
 
 
 def _changed(known: Version, seen: Seen) -> str:
@@ -143,13 +159,17 @@ def _changed(known: Version, seen: Seen) -> str:
 
 def _judged(base: Baseline, seen: Seen, standing: Mapping[str, Version], accept_slower: bool) -> Change:
     by_name = {one.against: one for one in seen.gated if one.against in standing}
-    if slower := [one for one in by_name.values() if one.verdict is GateVerdict.SLOWER]:
+    if slower := [one for one in by_name.values() if _is_slower(one, seen)]:
         if not accept_slower:
             refused = f"baseline of {seen.case_id} stays: {_than(slower[0])}; {ACCEPT_SLOWER} would record it"
             return Change(None, refused)
         return Change(
             _with(base, seen, keeping=()), f"baseline of {seen.case_id} recorded although {_than(slower[0])}"
         )
+    ungated = set(standing) - set(by_name)
+    if ungated and standing[BASELINE].identity != seen.version.identity and not accept_slower:
+        unknown = f"it was not gated, and may be slower; {ACCEPT_SLOWER} would record it"
+        return Change(None, f"baseline of {seen.case_id} stays: {unknown}")
     # What was not gated is not known to be beaten.
     verdicts = {name: by_name[name].verdict if name in by_name else GateVerdict.UNSURE for name in standing}
     is_same = verdicts[BASELINE] is GateVerdict.SAME
@@ -164,6 +184,13 @@ def _judged(base: Baseline, seen: Seen, standing: Mapping[str, Version], accept_
     if best:
         note += "; what was recorded before stays its anchor"
     return Change(_with(base, seen, keeping=best), note)
+
+
+def _is_slower(gated: Gated, seen: Seen) -> bool:
+    """Whether it must not be written unasked, also where a gate that only warns does not call it slower."""
+    is_modelled = seen.record.seen.kind is LatencyKind.MODELLED
+    beyond = gated.ratio is not None and gated.ratio >= Thresholds().modelled_fail
+    return gated.verdict is GateVerdict.SLOWER or (is_modelled and beyond)
 
 
 def _same(base: Baseline, seen: Seen, standing: Mapping[str, Version]) -> Change:

@@ -86,7 +86,7 @@ class KernelItem(pytest.Function):
             timing=self.work.stage is RowStage.LATENCY,
             optimizing=self.work.stage is RowStage.OPTIMIZE,
             fuzzing=self.work.stage in (RowStage.FUZZ, RowStage.CONTRACT),
-            sanitizing=self.work.stage is RowStage.SANITIZE,
+            sanitizing=self.work.stage in (RowStage.SANITIZE, RowStage.CONTRACT),
         )
         again = report.reproduce_lines(f"{path}::{self.name}", flags, self.work.case or failure.case)
         return shown(failure.summary, [failure.text, *again], at)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import baseline_files, report
-from pytest_cudaopt.baseline import Held
+from pytest_cudaopt.baseline import Baseline, Held, candidate_of
 from pytest_cudaopt.baseline_update import ACCEPT_SLOWER, Mode
 from pytest_cudaopt.draw_cases import declared_seed
-from pytest_cudaopt.errors import DeclarationError, ReferenceFault
+from pytest_cudaopt.errors import CudaoptError, DeclarationError, ReferenceFault
 from pytest_cudaopt.evaluation import Budget, Plan, Stage, Status, Tried
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.loose_tolerance import loose_tolerances
@@ -56,7 +56,7 @@ def contract_kernel(work: Work, session: KernelSession) -> Finished:
         loose = loose_tolerances(prepare(kernel, case, device) for case in plan.cases)
         doubts = tuple(f"the tolerance is loose: {one}" for one in loose[:_SHOWN])
         row = replace(row, note=_note(evaluation.tried), doubts=doubts)
-        return _held_to_baseline(row, held_properties(evaluation.tried), work, session)
+        return _held_to_baseline(row, held_properties(evaluation.tried), work, session, plan)
     if evaluation.outcomes and lost is None:
         # For the check of that case to say in full.
         reason = f"a declared case fails: {evaluation.reason}"
@@ -73,8 +73,14 @@ def held_properties(tried: Sequence[Tried]) -> dict[str, Held]:
     return {str(one): Held(one not in lacking, lacking.get(one, "")) for one in dict.fromkeys(judged)}
 
 
-def _held_to_baseline(row: Row, held: dict[str, Held], work: Work, session: KernelSession) -> Finished:
-    """Record the properties if asked to; fail for those that the baseline has and the kernel lost."""
+def _held_to_baseline(
+    row: Row, held: dict[str, Held], work: Work, session: KernelSession, plan: Plan
+) -> Finished:
+    """Record the properties if asked to; fail for those that the baseline has and the kernel lost.
+
+    What is lost by the record alone may be a matter of other trials, of a case that was added: the version
+    of the baseline has to have it at these very trials.
+    """
     settings, mode = session.settings, Mode(session.settings.baseline)
     if mode is Mode.OFF:
         return Finished(row)
@@ -83,10 +89,13 @@ def _held_to_baseline(row: Row, held: dict[str, Held], work: Work, session: Kern
     known = baseline_files.read(module, name, device)
     had = {} if known is None else known.properties
     lost = [one for one, before in had.items() if before.holds and one in held and not held[one].holds]
+    if lost and known is not None:
+        still_had = _still_had(known, work, session, plan)
+        lost = [one for one in lost if one in still_had]
     accepts = settings.accept_slower
     note = baseline_files.record_properties(module, name, device, held, mode, accepts)
     row = replace(row, baseline_note=note)
-    if not lost or (mode.writes and accepts):
+    if not lost or (mode.replaces and accepts):
         return Finished(row)
     first = lost[0]
     failure = Failure(
@@ -100,6 +109,22 @@ def _held_to_baseline(row: Row, held: dict[str, Held], work: Work, session: Kern
         ),
     )
     return Finished.failed(row, failure)
+
+
+def _still_had(known: Baseline, work: Work, session: KernelSession, plan: Plan) -> frozenset[str]:
+    """Return the properties that the version of the baseline has at the plan's trials.
+
+    None of one that cannot be rebuilt or judged: it holds nobody to anything.
+    """
+    kernel = work.kernel
+    if not known.versions:
+        return frozenset()
+    try:
+        version = candidate_of(known.versions[0], kernel.source.parent)
+        evaluation = evaluate(kernel, version, replace(plan, witness=version), session.device())
+    except CudaoptError:
+        return frozenset()
+    return frozenset(name for name, one in held_properties(evaluation.tried).items() if one.holds)
 
 
 def _note(tried: Sequence[Tried]) -> str:

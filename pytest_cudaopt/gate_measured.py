@@ -131,7 +131,9 @@ class _Pair:
         rest = self._epoch(missing, begun.mode, not swapped)
         if isinstance(rest, Finding):
             return rest
-        return _Measured(pool([begun, rest], self.thresholds), begun.mode, blocks + missing)
+        # What was held down counts for nothing, and is no reason to doubt the rest.
+        epochs = [rest] if begun.held_down else [begun, rest]
+        return _Measured(pool(epochs, self.thresholds), begun.mode, blocks + missing)
 
     def _needed(self, measurement: Measurement, taken: int) -> int:
         if measurement.estimate is None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import baseline_files, report
 from pytest_cudaopt.achieved import achieved_by_case
 from pytest_cudaopt.against import revision_incumbent
-from pytest_cudaopt.baseline import ANCHOR, BASELINE, incumbents
+from pytest_cudaopt.baseline import ANCHOR, BASELINE, incumbents, standing_at, why_no_incumbent
 from pytest_cudaopt.baseline_update import ACCEPT_SLOWER, Mode, seen_of
+from pytest_cudaopt.declared_facts import facts_of
 from pytest_cudaopt.errors import SourceLocation
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.gate_modelled import recorded_of, thresholds_of
@@ -25,6 +27,7 @@ from pytest_cudaopt.requirements import unmet
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_cudaopt.baseline import Baseline, Version
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.cases import Case
     from pytest_cudaopt.device import Device
@@ -52,6 +55,19 @@ class _LatencyItem:
     device: Device
     candidate: Candidate
 
+    @cached_property
+    def known(self) -> Baseline | None:
+        """What is recorded of the kernel here."""
+        if self._mode is Mode.OFF:
+            return None
+        return baseline_files.read(self._module, self._name, machine_of(self.device).device)
+
+    @cached_property
+    def held(self) -> dict[str, Version]:
+        """The versions that the case is held to, by the name they are gated under."""
+        facts = facts_of(self.work.kernel, self.case)
+        return {} if self._is_off else standing_at(self.known, self.work.case_id, facts)
+
     def run(self) -> Finished:
         evaluation = evaluate(self.work.kernel, self.candidate, self._plan(), self.device)
         row = self.work.row.on(self.device)
@@ -66,8 +82,10 @@ class _LatencyItem:
         if outcome.latency is None:
             return Finished(row, printed=evaluation.printed)
         row = row.with_gated(outcome.gated)
-        row = replace(row, baseline_note=self._record(outcome.latency, outcome.gated))
-        failure = self._failure(outcome.gated)
+        # Those of a revision come last, whatever it is called.
+        recorded = outcome.gated[: len(self.held)] if outcome.gated else ()
+        row = replace(row, baseline_note=self._record(outcome.latency, recorded))
+        failure = self._failure(outcome.gated, recorded)
         finished = Finished(row) if failure is None else Finished.failed(row, failure)
         return replace(finished, printed=evaluation.printed, latency=outcome.latency)
 
@@ -85,17 +103,15 @@ class _LatencyItem:
         )
 
     def _incumbents(self) -> tuple[Incumbent, ...]:
-        if self.session.settings.sim_gate == "off" and not self.device.is_gpu:
+        if self._is_off:
             return ()
         revision = self.session.against
         then = () if revision is None else (revision_incumbent(self.work.kernel, revision),)
-        return (*self._recorded(), *then)
+        return (*incumbents(self.known, self.work.kernel, self.work.case_id, self.case), *then)
 
-    def _recorded(self) -> tuple[Incumbent, ...]:
-        if self._mode is Mode.OFF:
-            return ()
-        known = baseline_files.read(self._module, self._name, machine_of(self.device).device)
-        return incumbents(known, self.work.kernel, self.work.case_id, self.case)
+    @property
+    def _is_off(self) -> bool:
+        return self.session.settings.sim_gate == "off" and not self.device.is_gpu
 
     def _rejected(self, row: Row, evaluation: Evaluation) -> Finished:
         kernel_id, session = self.work.kernel_id, self.session
@@ -119,16 +135,26 @@ class _LatencyItem:
             datetime.now(UTC).date().isoformat(),
             gated,
             latency.samples_ns,
+            self.held if gated else None,
         )
         accepts = self.session.settings.accept_slower
         return baseline_files.record(self._module, self._name, seen, self._mode, accepts)
 
-    def _failure(self, gated: tuple[Gated, ...]) -> Failure | None:
-        slower = [one for one in gated if one.fails]
-        accepted = self._mode.writes and self.session.settings.accept_slower
-        if slower and not accepted:
+    def _failure(self, gated: tuple[Gated, ...], recorded: tuple[Gated, ...]) -> Failure | None:
+        settings = self.session.settings
+        accepted = recorded if self._mode.replaces and settings.accept_slower else ()
+        slower = [one for one in gated if one.fails and one not in accepted]
+        if slower:
             return self._slower(slower)
-        return unmet(self.session.settings.require, self.work.case_id, gated)
+        return unmet(settings.require, self.work.case_id, gated, self._why_none())
+
+    def _why_none(self) -> str:
+        """Return why there is nothing to hold the case to; nothing if it has just been recorded."""
+        if self._is_off:
+            return "--cudaopt-sim-gate is off"
+        if self._mode is Mode.OFF:
+            return "--cudaopt-baseline is off"
+        return "" if self._mode.writes else why_no_incumbent(self.known, self.work.case_id)
 
     def _slower(self, slower: list[Gated]) -> Failure:
         first, kernel = slower[0], self.work.kernel

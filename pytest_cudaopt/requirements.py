@@ -15,16 +15,22 @@ if TYPE_CHECKING:
     from pytest_cudaopt.gated import Gated
 
 
-def unmet(required: Collection[str], case_id: str, gated: Sequence[Gated]) -> Failure | None:
+def unmet(
+    required: Collection[str],
+    case_id: str,
+    gated: Sequence[Gated],
+    why_none: str = "nothing is recorded of it",
+) -> Failure | None:
     """Return what fails a case that was measured and held against `gated`; None if nothing does.
 
     `baseline` wants at least one earlier version, be it recorded or of a revision; `verdict` wants each
-    verdict to be a sure one. A case that is slower fails anyway, which is not said here.
+    verdict to be a sure one. A case that is slower fails anyway, which is not said here. `why_none` says why
+    there is no earlier version; empty for a case that has just been recorded, which is enough.
     """
-    if "baseline" in required and not gated:
+    if "baseline" in required and not gated and why_none:
         return Failure(
             FailureClass.NO_BASELINE,
-            f"--cudaopt-require=baseline: nothing is recorded that {case_id} could be held against",
+            f"--cudaopt-require=baseline: {case_id} is held against nothing: {why_none}",
             ("  next      Record it with --cudaopt-baseline update, and commit the files it writes",),
         )
     unsure = [one for one in gated if one.verdict is GateVerdict.UNSURE]

@@ -507,7 +507,10 @@ OPTIONS: tuple[Option, ...] = (
 _REPRODUCING_CHECK = frozenset({"device", "timeout_s", "include", "stub", "compdb"})
 _REPRODUCING_DRAWS = frozenset({"fuzz_examples", "fuzz_seed"})
 _REPRODUCING_SANITIZED = frozenset({"fuzz_seed", "sanitize_elements"})
-_REPRODUCING_LATENCY = _REPRODUCING_CHECK | {"samples", "warmup", "relative_error", "against"}
+_REPRODUCING_LATENCY = _REPRODUCING_CHECK | {
+    *("samples", "warmup", "relative_error"),
+    *("against", "require", "sim_gate"),
+}
 _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "optimize",
     "max_iterations",

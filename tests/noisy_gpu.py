@@ -55,9 +55,10 @@ class NoisyGpu:
     blocks: list[int] = field(default_factory=list)
     first_arms: list[str] = field(default_factory=list)
     state: Any = None
+    states: list[Any] = field(default_factory=list)
 
     def gpu_state(self) -> Any:
-        return self.state
+        return self.states.pop(0) if self.states else self.state
 
     def interleave(
         self,

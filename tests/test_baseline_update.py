@@ -21,7 +21,7 @@ from made_up_baselines import (
     version,
 )
 
-from pytest_cudaopt.baseline import Baseline, Held
+from pytest_cudaopt.baseline import Baseline, Held, version_of
 from pytest_cudaopt.baseline_update import Change, Mode, Seen, updated, with_properties
 from pytest_cudaopt.gated import GateVerdict
 
@@ -133,11 +133,23 @@ def test_many_small_losses_leave_the_best_as_the_anchor(tmp_path: Path) -> None:
     assert len(baseline.versions) == 2
 
 
-def test_what_was_not_gated_is_not_known_to_be_beaten(tmp_path: Path) -> None:
+def test_what_was_not_gated_is_not_recorded_unasked(tmp_path: Path) -> None:
     old = baseline_of(seen(scale_in(tmp_path), SMALL, 2_000))
     for verdicts in ([], [gated("origin/main", FASTER, 0.5)]):
-        change = after(old, seen(scale_in(tmp_path, version(1)), SMALL, 900, verdicts))
-        assert standing(change.baseline) == [(1, 900), (0, 2_000)]
+        now = seen(scale_in(tmp_path, version(1)), SMALL, 900, verdicts)
+        assert after(old, now).note.startswith("baseline of n51 stays: it was not gated, and may be slower;")
+        accepted = after(old, now, accept_slower=True)
+        assert standing(accepted.baseline) == [(1, 900), (0, 2_000)]
+
+
+def test_a_verdict_on_what_another_worker_has_replaced_decides_nothing(tmp_path: Path) -> None:
+    old = baseline_of(seen(scale_in(tmp_path), SMALL, 2_000))
+    now = seen(scale_in(tmp_path, version(1)), SMALL, 900, [gated("baseline", FASTER, 0.5)])
+    then = version_of(scale_in(tmp_path, version(2)), scale_in(tmp_path, version(2)).start())
+    for held, is_written in (({"baseline": then}, False), ({}, False), (None, True)):
+        change = updated(old, replace(now, held=held), Mode.UPDATE, False, EMPTY)
+        assert (change.baseline is not None) is is_written
+        assert is_written or "recorded meanwhile" in change.note
 
 
 def test_a_verdict_on_a_revision_refuses_nothing(tmp_path: Path) -> None:
@@ -246,7 +258,9 @@ HOLDS, FAILS = Held(holds=True), Held(holds=False, why="wrong")
         ({"a": FAILS}, {"a": HOLDS}, Mode.UPDATE, True, "recorded"),
         ({"a": FAILS}, {"a": HOLDS}, Mode.UPDATE_NEW, False, None),
         ({"a": HOLDS}, {"a": HOLDS, "b": FAILS}, Mode.UPDATE, True, "recorded"),
-        ({"a": HOLDS, "b": HOLDS}, {"b": FAILS}, Mode.UPDATE, False, "stays: a, b lost"),
+        ({"a": HOLDS, "b": HOLDS}, {"a": FAILS, "b": FAILS}, Mode.UPDATE, False, "stays: a, b lost"),
+        # What was not probed is not lost.
+        ({"a": HOLDS, "b": HOLDS}, {"b": HOLDS}, Mode.UPDATE, True, "recorded"),
     ],
 )
 def test_properties_are_written_when_they_changed_and_none_was_lost(

@@ -128,9 +128,15 @@ def test_a_gpu_that_is_too_hot_decides_nothing() -> None:
     found = gate(gpu)
     assert (found.verdict, found.ratio, gpu.blocks) == (UNSURE, None, [10, 10])
     assert found.reason == (
-        "20 of 20 blocks do not count, since the GPU's clocks were held down by its temperature (hardware), "
-        "0 blocks in 2 epochs"
+        "10 of 10 blocks do not count, since the GPU's clocks were held down by its temperature (hardware), "
+        "0 blocks in 1 epoch"
     )
+
+
+def test_an_epoch_that_was_held_down_does_not_speak_against_a_quiet_one() -> None:
+    gpu = still(1.05)
+    gpu.states = [GpuState(reasons=ClockReason.HARDWARE_THERMAL)]
+    assert gate(gpu).verdict is SLOWER
 
 
 def test_whoever_else_is_on_the_gpu_is_named_where_it_may_matter() -> None:

@@ -124,7 +124,9 @@ def test_what_is_switched_off_fails_nobody(recorded: Any, how: str) -> None:
 def test_a_baseline_is_required_where_that_is_asked_for(project: Any) -> None:
     missing = project.run(*LATENCY, "--cudaopt-require=baseline")
     missing.assert_outcomes(failed=1, deselected=5)
-    missing.stdout.fnmatch_lines(["NO BASELINE: --cudaopt-require=baseline: nothing is recorded *"])
+    missing.stdout.fnmatch_lines(
+        ["NO BASELINE: --cudaopt-require=baseline: n4096 is held against nothing: nothing is *"]
+    )
 
     project.run(*LATENCY, "--cudaopt-baseline=update")
     project.run(*LATENCY, "--cudaopt-require=baseline").assert_outcomes(passed=1, deselected=5)
@@ -162,21 +164,70 @@ def test_workers_record_and_hold_to_baselines_too(project: Any) -> None:
     project.run_alone("-n", "2", *LATENCY, "--cudaopt-require=baseline,verdict").assert_outcomes(passed=2)
 
 
-def test_a_property_that_the_baseline_has_must_not_be_lost(project: Any) -> None:
-    contract = ("-k", "contract")
-    project.run(*contract, "--cudaopt-baseline=update").assert_outcomes(passed=1, deselected=5)
+SWALLOWS_NAN = ("2.0f * x[i]", "isnan(x[i]) ? 0.0f : 2.0f * x[i]")
+CONTRACT = ("-k", "contract")
+
+
+def record_all(project: Any) -> Path:
+    """Record latency and properties; return the file."""
+    recorded = project.run("-k", "contract or latency", "--cudaopt-baseline=update")
+    recorded.assert_outcomes(passed=2, deselected=4)
     (document,) = (project.path / "__baselines__").glob("*.json")
+    return Path(document)
+
+
+def test_a_property_that_the_baseline_has_must_not_be_lost(project: Any) -> None:
+    document = record_all(project)
     assert json.loads(document.read_text())["properties"]["non_finite"] == {"holds": True}
 
-    project.edit("scale.cu", "2.0f * x[i]", "isnan(x[i]) ? 0.0f : 2.0f * x[i]")
-    lost = project.run(*contract)
+    project.edit("scale.cu", *SWALLOWS_NAN)
+    lost = project.run(*CONTRACT)
     lost.assert_outcomes(failed=1, deselected=5)
     lost.stdout.fnmatch_lines(
         ["LOST PROPERTY: non_finite: the kernel of the baseline is right with NaN and infinities *"]
     )
-    accepted = project.run(*contract, "--cudaopt-baseline=update", "--cudaopt-accept-slower")
+    # Nothing is recorded in place of what is there, and so nothing is accepted.
+    new = ("--cudaopt-baseline=update-new", "--cudaopt-accept-slower")
+    project.run(*CONTRACT, *new).assert_outcomes(failed=1, deselected=5)
+    accepted = project.run(*CONTRACT, "--cudaopt-baseline=update", "--cudaopt-accept-slower")
     accepted.assert_outcomes(passed=1, deselected=5)
-    project.run(*contract).assert_outcomes(passed=1, deselected=5)
+    project.run(*CONTRACT).assert_outcomes(passed=1, deselected=5)
+
+
+def test_what_the_version_of_the_baseline_has_not_either_is_not_lost(project: Any) -> None:
+    project.edit("scale.cu", *SWALLOWS_NAN)
+    document = record_all(project)
+    # As if other trials, those of fewer cases, had not shown it.
+    told = json.loads(document.read_text())
+    told["properties"]["non_finite"] = {"holds": True}
+    document.write_text(json.dumps(told, indent=2, sort_keys=True) + "\n")
+
+    project.run(*CONTRACT).assert_outcomes(passed=1, deselected=5)
+
+
+def test_a_slower_kernel_is_not_recorded_where_the_gate_is_off_or_only_warns(recorded: Any) -> None:
+    before = files(recorded)
+    recorded.edit("scale.cu", *STRETCHES)
+    for gate in ("off", "warn"):
+        result = recorded.run(*LATENCY, "--cudaopt-baseline=update", f"--cudaopt-sim-gate={gate}")
+        result.assert_outcomes(passed=1, deselected=5)
+        result.stdout.fnmatch_lines(["*baseline of n524288 stays: *"])
+        assert files(recorded) == before
+
+
+def test_slower_is_accepted_only_where_it_is_recorded(recorded: Any) -> None:
+    recorded.edit("scale.cu", *STRETCHES)
+    result = recorded.run(*LATENCY, "--cudaopt-baseline=update-new", "--cudaopt-accept-slower")
+    result.assert_outcomes(failed=1, deselected=5)
+
+
+def test_what_is_recorded_now_has_a_baseline(project: Any) -> None:
+    both = ("--cudaopt-baseline=update", "--cudaopt-require=baseline")
+    project.run(*LATENCY, *both).assert_outcomes(passed=1, deselected=5)
+    off = project.run(*LATENCY, "--cudaopt-baseline=off", "--cudaopt-require=baseline")
+    off.assert_outcomes(failed=1, deselected=5)
+    off.stdout.fnmatch_lines(["NO BASELINE: *n4096 is held against nothing: --cudaopt-baseline is off"])
+    off.stdout.fnmatch_lines(["reproduce: pytest *--cudaopt-require=baseline*"])
 
 
 def test_a_revision_is_gated_against_without_any_files(project: Any) -> None:

@@ -15,6 +15,7 @@ from pytest_cudaopt.optimize import comparing, interruption, ranking, run_budget
 from pytest_cudaopt.plans import CANDIDATE_EXAMPLES
 
 if TYPE_CHECKING:
+    from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.cases import Case
     from pytest_cudaopt.optimize.attempt import Attempt, Proposal
     from pytest_cudaopt.optimize.run import Run
@@ -41,27 +42,37 @@ def judge(run: Run, number: int) -> None:
         if number > 0 and run.options.fuzz_examples and _would_be_kept(run, evaluation):
             proof = run.judge(run.kernel, candidate, _proof_plan(run, plan), run.device)
             evaluation = _proved(evaluation, proof)
-        if number > 0 and run.device.is_gpu and _would_be_kept(run, evaluation):
-            confirming = run.judge(run.kernel, candidate, _confirming_plan(run, plan), run.device)
-            evaluation = _confirmed(evaluation, confirming)
         pending.evaluation = evaluation
 
 
-def _incumbent(run: Run) -> Attempt:
-    return next(one for one in reversed(run.attempts) if one.verdict.decision.is_kept)
+def beside(run: Run, number: int, candidate: Candidate, evaluation: Evaluation, best: Attempt) -> Evaluation:
+    """Return the evaluation with what timing it side by side with `best` says; as it is where it lost anyway.
+
+    Of several attempts of a round the best one may be another for each, so this comes when each is decided.
+    Modelled times need no second look.
+    """
+    if not run.device.is_gpu or not _beats(run, evaluation, best):
+        return evaluation
+    incumbent = Incumbent("best", best.candidate)
+    plan = replace(_plan(run, number), stages=(Stage.COMPILE, Stage.GATE), incumbents=(incumbent,))
+    with run.device_turn:
+        confirming = run.judge(run.kernel, candidate, plan, run.device)
+    return _confirmed(evaluation, confirming)
 
 
 def _would_be_kept(run: Run, evaluation: Evaluation) -> bool:
     """Whether the attempt is the best so far: what is slower needs no proof."""
-    start = run.attempts[0].evaluation
-    verdict = ranking.judge_challenger(
-        evaluation, _incumbent(run).evaluation, start, allow_slower=run.options.allow_slower
-    )
+    kept = [one for one in run.attempts if one.verdict.decision.is_kept]
+    return _beats(run, evaluation, kept[-1])
+
+
+def _beats(run: Run, evaluation: Evaluation, best: Attempt) -> bool:
+    start, allowed = run.attempts[0].evaluation, run.options.allow_slower
+    verdict = ranking.judge_challenger(evaluation, best.evaluation, start, allow_slower=allowed)
     return verdict.decision.is_kept
 
 
 def _confirmed(evaluation: Evaluation, confirming: Evaluation) -> Evaluation:
-    """Return the evaluation with what came of timing it side by side with the best one."""
     seconds = tuple((Counter(dict(evaluation.seconds)) + Counter(dict(confirming.seconds))).items())
     if not confirming.accepted:
         return replace(confirming, seconds=seconds)
@@ -150,12 +161,6 @@ def _proof_plan(run: Run, plan: Plan) -> Plan:
         fuzz_seed=run.options.fuzz_seed,
         witness=run.start,
     )
-
-
-def _confirming_plan(run: Run, plan: Plan) -> Plan:
-    """Return what times an attempt side by side with the best one: times of two minutes decide nothing."""
-    best = Incumbent("best", _incumbent(run).candidate)
-    return replace(plan, stages=(Stage.COMPILE, Stage.GATE), incumbents=(best,))
 
 
 def _small_first(cases: Sequence[Case]) -> tuple[Case, ...]:

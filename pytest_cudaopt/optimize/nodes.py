@@ -171,10 +171,12 @@ def _decide(run: Run, number: int, best: int) -> int:
     if number == 0:
         verdict = ranking.judge_start(evaluation)
     else:
-        incumbent = run.attempts[best].evaluation
+        incumbent, candidate = run.attempts[best], pending.proposal.candidate
+        if candidate is not None:
+            evaluation = judging.beside(run, number, candidate, evaluation, incumbent)
         allowed = run.options.allow_slower
         verdict = ranking.judge_challenger(
-            evaluation, incumbent, start, allow_slower=allowed, incumbent_number=best
+            evaluation, incumbent.evaluation, start, allow_slower=allowed, incumbent_number=best
         )
     means = comparing.mean_ns(start, evaluation)
     speedup = None if means is None else means[0] / means[1]
