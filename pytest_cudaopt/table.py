@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _PREFIX = "cudaopt."
 # The status of an item that no budget was left for.
 NOT_RUN = "not run"
+# That of an item at which something else than the kernel failed, such as a fixture.
+ERROR = "error"
 # Statuses of items that were skipped: nobody's fault.
 _UNDECIDED = frozenset({"unsupported", "not measured", "not started", "not judged", "not timed", NOT_RUN})
 Properties = Sequence[tuple[str, Any]]
@@ -156,7 +158,7 @@ def rows_from(many: Iterable[Properties]) -> list[Row]:
     """Return the rows among reports' properties, in an order that does not depend on who ran first."""
     rows: dict[tuple[str, int, str], Row] = {}
     for properties in many:
-        ours = [(str(name).removeprefix(_PREFIX), value) for name, value in properties if _is_ours(name)]
+        ours = [(str(name).removeprefix(_PREFIX), value) for name, value in properties if is_of_row(name)]
         if ours:
             row = _row(ours)
             rows[row.kernel, row.position, row.stage] = row
@@ -206,7 +208,8 @@ def rows_of(evaluation: Evaluation, done: Mapping[str, Achieved]) -> list[Row]:
     return [*cases, row]
 
 
-def _is_ours(name: object) -> bool:
+def is_of_row(name: object) -> bool:
+    """Whether a report's property of this name belongs to a row."""
     return str(name).startswith(_PREFIX)
 
 
