@@ -67,9 +67,9 @@ class Row:
     are sentences about what makes it doubtful, `waived` about findings that are accepted, `rounding` about
     rounding errors, for whoever wants to see more. `touched_bytes` are those a launch reads or writes, where
     they were counted. `verdict` is the gate's word, such as "slower", and `gate` its sentence; empty for what
-    was not gated. `baseline_note` says what became of a baseline. `best` names the winner of a run if it is
-    not the start, `gains` lists its cases, `tokens` is what a model took, `notes` are sentences about the
-    run.
+    was not gated. `gate_ratio` is the time over that of `gate_against`, from `gate_lower` to `gate_upper`.
+    `baseline_note` says what became of a baseline. `best` names the winner of a run if it is not the start,
+    `gains` lists its cases, `tokens` is what a model took, `notes` are sentences about the run.
     """
 
     kernel: str
@@ -101,6 +101,10 @@ class Row:
     touched_bytes: int | None = None
     verdict: str = ""
     gate: str = ""
+    gate_against: str = ""
+    gate_ratio: float | None = None
+    gate_lower: float | None = None
+    gate_upper: float | None = None
     baseline_note: str = ""
 
     def properties(self) -> list[tuple[str, str | int | float]]:
@@ -139,7 +143,17 @@ class Row:
     def with_gated(self, gated: Sequence[Gated]) -> Row:
         """Return the row with the worst of these verdicts, if there is one."""
         found = worst(gated)
-        return self if found is None else replace(self, verdict=str(found.verdict), gate=found.reason)
+        if found is None:
+            return self
+        return replace(
+            self,
+            verdict=str(found.verdict),
+            gate=found.reason,
+            gate_against=found.against,
+            gate_ratio=found.ratio,
+            gate_lower=found.lower,
+            gate_upper=found.upper,
+        )
 
     @property
     def item(self) -> str:
