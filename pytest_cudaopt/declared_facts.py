@@ -125,7 +125,9 @@ def _bound(function: FunctionType) -> dict[str, object]:
 
 def _object(value: object, write: Callable[[object], str]) -> str:
     if callable(value) or type(value).__repr__ is object.__repr__:
-        return f"{type(value).__qualname__}({write(getattr(value, '__dict__', {}))})"
+        # What C made, such as numpy's functions, has a name of its own and no state.
+        name = getattr(value, "__qualname__", getattr(value, "__name__", type(value).__qualname__))
+        return f"{name}({write(object.__getstate__(value))})"
     import numpy as np
 
     if isinstance(value, np.ndarray):

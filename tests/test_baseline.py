@@ -224,6 +224,15 @@ class _Generator:
         return self(rng, sizes, drawn)
 
 
+class _Slotted:
+    __slots__ = ("most",)
+
+    def __init__(self, most):
+        self.most = most
+
+    __call__ = _Generator.__call__
+
+
 class _Plain:
     def __init__(self, most):
         self.most = most
@@ -258,6 +267,8 @@ def _inputs(values: object) -> str:
         (_defaulting_to, 1.0, 2.0),
         (_Generator, 1.0, 2.0),
         (lambda most: _Generator(most).again, 1.0, 2.0),
+        (_Slotted, 1.0, 2.0),
+        (_up_to, np.sin, np.cos),
     ],
 )
 def test_generators_made_with_other_values_give_other_inputs(
