@@ -38,14 +38,15 @@ _PROJECT_FILES = (
     "environment*.yml",
     "environment*.yaml",
 )
-# Of the plugin's own name and of its options, however spelt.
-_MENTION = b"cudaopt"
+# The plugin and its options, what compiles and what stores small floats; however spelt.
+_MENTIONS = (b"cudaopt", b"cuda-toolkit", b"nvrtc", b"cuda-python", b"ml-dtypes")
 
 
 def why_all_changed(revision: Revision, root: Path, compdb: Path | None) -> str:
     """Say which file that bears on every kernel is not what it was; "" if each is.
 
-    Such files are `compdb`, and in `root` or the repository's top folder those that mention the plugin.
+    Such files are `compdb`, and in `root` or the repository's top folder those that mention the plugin
+    or a package that kernels are compiled or checked with.
     """
     if compdb is not None and (why := _why_undecided(revision, compdb)):
         return why
@@ -125,9 +126,13 @@ def _is_project_file(name: str) -> bool:
 
 
 def _mentions(revision: Revision, path: str) -> bool:
-    """Whether a file changed that mentions the plugin, or did."""
-    texts = (_then(revision, path), _now(revision, path))
-    return texts[0] != texts[1] and any(_MENTION in (text or b"").lower() for text in texts)
+    """Whether a file changed that mentions the plugin or what it compiles and checks with, or did."""
+    then, now = _then(revision, path), _now(revision, path)
+    if then == now:
+        return False
+    # Names of packages may have either sign.
+    both = b"\n".join((then or b"", now or b"")).lower().replace(b"_", b"-")
+    return any(name in both for name in _MENTIONS)
 
 
 def _differs(revision: Revision, path: str) -> bool:

@@ -22,7 +22,7 @@ from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.session import KernelSession
 from pytest_cudaopt.session_budget import lowest_first
 from pytest_cudaopt.settings import Settings
-from pytest_cudaopt.table import NOT_RUN, RowStage
+from pytest_cudaopt.table import ERROR, NOT_RUN, Mood, RowStage, is_of_row, mood_of, rows_from
 
 # What the machine lacks, and what does not compile, is no item's own.
 _SHARED = (FailureClass.ENVIRONMENT, FailureClass.COMPILE)
@@ -109,6 +109,25 @@ def checks_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     return lowest_first(
         items, lambda item: item.work.stage is not RowStage.CHECK if isinstance(item, KernelItem) else None
     )
+
+
+def add_error_row(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Give a report that failed beside the kernel, as of a fixture, the row of an error.
+
+    A row that says what is wrong with the kernel stays as it is.
+    """
+    if not isinstance(item, KernelItem):
+        return
+    known = rows_from([report.user_properties])
+    if known and mood_of(known[0].status) is Mood.BAD:
+        return
+    # pytest's JUnit file shows those of the teardown, made from the item's: not given to the report alone.
+    if known and report.when == "call":
+        return
+    kept = [one for one in item.user_properties if not is_of_row(one[0])]
+    row = known[0] if known else item.work.row
+    item.user_properties[:] = [*kept, *replace(row, status=ERROR).properties()]
+    report.user_properties = list(item.user_properties)
 
 
 def shown(summary: str, lines: Iterable[str], at: SourceLocation) -> ReprExceptionInfo:

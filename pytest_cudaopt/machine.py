@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_cudaopt import gpu_state
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.recorded import Machine
 
@@ -13,7 +14,8 @@ def machine_of(device: Device) -> Machine:
         device=device.limits.name,
         architecture=device.limits.architecture,
         toolkit=_dotted(device.toolchain.version),
-        driver=None if gpu is None else _dotted(gpu.driver),
+        # Releases of one CUDA version differ; without NVML that version is all there is to know.
+        driver=None if gpu is None else gpu_state.driver_release() or _dotted(gpu.driver),
         model=None if device.is_gpu else device.harness.version.model,
     )
 

@@ -176,6 +176,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     if ours and _is_kernel_item(item) and isinstance(report.longrepr, tuple):
         path, line, _ = item.reportinfo()
         report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])
+    if report.failed and _is_kernel_item(item):
+        from pytest_cudaopt import collect
+
+        collect.add_error_row(item, report)
     return report
 
 
@@ -200,8 +204,12 @@ def _write_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Con
         report
         for reports in terminalreporter.stats.values()
         for report in reports
-        if isinstance(report, pytest.TestReport) and report.when != "teardown" and _has_row(report)
+        if isinstance(report, pytest.TestReport) and _has_row(report)
+        # One that went well only repeats the row.
+        if report.when != "teardown" or report.failed
     ]
+    # Of two rows of an item the later one counts.
+    reports.sort(key=lambda report: report.when == "teardown")
     broken = [one for one in terminalreporter.stats.get("error", []) if isinstance(one, pytest.CollectReport)]
     if reports or broken or session.report_file is not None:
         from pytest_cudaopt import session_end

@@ -132,9 +132,10 @@ def _cases(rows: Sequence[Row]) -> Iterator[CasePart]:
 
 def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
     gates = [row.gate for row in rows if row.gate]
+    baselines = [row.baseline_note for row in rows if row.baseline_note]
     waived = [text for row in rows for text in row.waived]
     doubts = [f"warning: {text}" for row in rows for text in row.doubts]
-    return tuple(dict.fromkeys([*gates, *waived, *doubts]))
+    return tuple(dict.fromkeys([*gates, *baselines, *waived, *doubts]))
 
 
 def shortened(report: SessionReport) -> SessionReport:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _PREFIX = "cudaopt."
 # The status of an item that no budget was left for.
 NOT_RUN = "not run"
+# That of an item at which something else than the kernel failed, such as a fixture.
+ERROR = "error"
 # Statuses of items that were skipped: nobody's fault.
 _UNDECIDED = frozenset({"unsupported", "not measured", "not started", "not judged", "not timed", NOT_RUN})
 Properties = Sequence[tuple[str, Any]]
@@ -65,9 +67,9 @@ class Row:
     are sentences about what makes it doubtful, `waived` about findings that are accepted, `rounding` about
     rounding errors, for whoever wants to see more. `touched_bytes` are those a launch reads or writes, where
     they were counted. `verdict` is the gate's word, such as "slower", and `gate` its sentence; empty for what
-    was not gated. `baseline_note` says what became of a baseline. `best` names the winner of a run if it is
-    not the start, `gains` lists its cases, `tokens` is what a model took, `notes` are sentences about the
-    run.
+    was not gated. `gate_ratio` is the time over that of `gate_against`, from `gate_lower` to `gate_upper`.
+    `baseline_note` says what became of a baseline. `best` names the winner of a run if it is not the start,
+    `gains` lists its cases, `tokens` is what a model took, `notes` are sentences about the run.
     """
 
     kernel: str
@@ -99,6 +101,10 @@ class Row:
     touched_bytes: int | None = None
     verdict: str = ""
     gate: str = ""
+    gate_against: str = ""
+    gate_ratio: float | None = None
+    gate_lower: float | None = None
+    gate_upper: float | None = None
     baseline_note: str = ""
 
     def properties(self) -> list[tuple[str, str | int | float]]:
@@ -137,7 +143,17 @@ class Row:
     def with_gated(self, gated: Sequence[Gated]) -> Row:
         """Return the row with the worst of these verdicts, if there is one."""
         found = worst(gated)
-        return self if found is None else replace(self, verdict=str(found.verdict), gate=found.reason)
+        if found is None:
+            return self
+        return replace(
+            self,
+            verdict=str(found.verdict),
+            gate=found.reason,
+            gate_against=found.against,
+            gate_ratio=found.ratio,
+            gate_lower=found.lower,
+            gate_upper=found.upper,
+        )
 
     @property
     def item(self) -> str:
@@ -156,7 +172,7 @@ def rows_from(many: Iterable[Properties]) -> list[Row]:
     """Return the rows among reports' properties, in an order that does not depend on who ran first."""
     rows: dict[tuple[str, int, str], Row] = {}
     for properties in many:
-        ours = [(str(name).removeprefix(_PREFIX), value) for name, value in properties if _is_ours(name)]
+        ours = [(str(name).removeprefix(_PREFIX), value) for name, value in properties if is_of_row(name)]
         if ours:
             row = _row(ours)
             rows[row.kernel, row.position, row.stage] = row
@@ -206,7 +222,8 @@ def rows_of(evaluation: Evaluation, done: Mapping[str, Achieved]) -> list[Row]:
     return [*cases, row]
 
 
-def _is_ours(name: object) -> bool:
+def is_of_row(name: object) -> bool:
+    """Whether a report's property of this name belongs to a row."""
     return str(name).startswith(_PREFIX)
 
 

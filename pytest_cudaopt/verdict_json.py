@@ -233,7 +233,10 @@ def _gated(one: Gated) -> Json:
         "ratio": one.ratio,
         "lower": one.lower,
         "upper": one.upper,
+        "before_ns": one.before_ns,
+        "after_ns": one.after_ns,
         "blocks": one.blocks,
+        "epochs": one.epochs,
         "causes": [str(cause) for cause in one.causes],
     }
 

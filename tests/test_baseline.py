@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from made_up_baselines import H200, LARGE, SMALL, SOURCE, baseline_of, gated, scale_in, seen, version
 
 from pytest_cudaopt import In, InOut, Out, Scalar, Struct, case, f16, f32, i32, kernel, uniform
 from pytest_cudaopt.baseline import candidate_of, incumbents, three_digits, version_of, why_no_incumbent
 from pytest_cudaopt.declared import Kernel
-from pytest_cudaopt.declared_facts import facts_of, signature_of
+from pytest_cudaopt.declared_facts import _written, facts_of, signature_of
 from pytest_cudaopt.errors import SourceError
 
 HEADER = "#pragma once\n#define TWICE(x) (2.0f * (x))\n"
@@ -189,6 +193,101 @@ def test_other_inputs_are_another_case(values: object) -> None:
     assert facts_of(scale, one) == facts_of(scale, one)
     assert facts_of(scale, one).inputs != facts_of(usual, one).inputs
     assert facts_of(scale, one).sizes == facts_of(usual, one).sizes == {"n": 8}
+
+
+def _scaled(rng, sizes, drawn, *, by=1.0):
+    return by * rng.random(sizes["n"], dtype="f4")
+
+
+def _up_to(most):
+    def made(rng, sizes, drawn):
+        return rng.uniform(0, most, sizes["n"]).astype("f4")
+
+    return made
+
+
+def _defaulting_to(most):
+    def made(rng, sizes, drawn, most=most):
+        return rng.uniform(0, most, sizes["n"]).astype("f4")
+
+    return made
+
+
+class _Generator:
+    def __init__(self, most):
+        self.most = most
+
+    def __call__(self, rng, sizes, drawn):
+        return rng.uniform(0, self.most, sizes["n"]).astype("f4")
+
+    def again(self, rng, sizes, drawn):
+        return self(rng, sizes, drawn)
+
+
+class _Slotted:
+    __slots__ = ("most",)
+
+    def __init__(self, most):
+        self.most = most
+
+    __call__ = _Generator.__call__
+
+
+class _Plain:
+    def __init__(self, most):
+        self.most = most
+
+
+def _counting(values):
+    def made(rng, sizes, drawn):
+        return made if values is None else values
+
+    return made
+
+
+def _inputs(values: object) -> str:
+    @kernel("scale.cu", cases=[case(n=8)], entry="ns::scale")
+    def scale(x=In(f32, "n", values=values), y=Out(f32, "n"), n=i32):
+        y[...] = x
+
+    return facts_of(scale, scale.cases[0]).inputs
+
+
+@pytest.mark.parametrize(
+    ("make", "one", "other"),
+    [
+        (lambda by: partial(_scaled, by=by), 1.0, 2.0),
+        (lambda by: partial(_up_to(by)), 1.0, 2.0),
+        (_up_to, 1.0, 2.0),
+        (_up_to, {"a": [1]}, {"a": [2]}),
+        (lambda most: _up_to(_Plain(most)), 1.0, 2.0),
+        (lambda most: _up_to(_up_to(most)), 1.0, 2.0),
+        # Their texts are the same: numpy leaves elements out.
+        (lambda at: _counting(np.eye(1, 5000, at)), 2000, 3000),
+        (_defaulting_to, 1.0, 2.0),
+        (_Generator, 1.0, 2.0),
+        (lambda most: _Generator(most).again, 1.0, 2.0),
+        (_Slotted, 1.0, 2.0),
+        (_up_to, np.sin, np.cos),
+    ],
+)
+def test_generators_made_with_other_values_give_other_inputs(
+    make: Callable[[object], object], one: object, other: object
+) -> None:
+    assert _inputs(make(one)) == _inputs(make(one))
+    assert _inputs(make(one)) != _inputs(make(other))
+
+
+def test_a_generator_that_mentions_itself_has_inputs() -> None:
+    assert _inputs(_counting(None)) == _inputs(_counting(None))
+
+
+def test_what_is_written_of_a_plain_function_is_its_source() -> None:
+    assert _written(_ones) == inspect.getsource(_ones)
+
+
+def test_no_address_is_written() -> None:
+    assert " at 0x" not in _written(_up_to(np.random.default_rng(1)))
 
 
 def _incumbents(baseline, declared, case_id):

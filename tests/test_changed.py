@@ -134,6 +134,19 @@ def test_another_version_of_this_plugin_counts_for_every_kernel(two: Project, na
     assert changed(two) == {"again", "scale"}
 
 
+@pytest.mark.parametrize(
+    "package", ["cuda-toolkit[nvrtc]", "Cuda_Toolkit", "nvidia-cuda-nvrtc-cu12", "cuda-python", "ml_dtypes"]
+)
+def test_another_version_of_what_compiles_or_checks_counts_for_every_kernel(
+    two: Project, package: str
+) -> None:
+    two.write("requirements.txt", f"{package}==1\n")
+    commit(two)
+    assert changed(two) == set()
+    two.write("requirements.txt", f"{package}==2\n")
+    assert changed(two) == {"again", "scale"}
+
+
 def test_what_the_root_folder_asks_for_counts_where_the_repository_is_larger(two: Project) -> None:
     for name in ("scale.cu", "test_scale.py"):
         two.write(f"part/{name}", (two.path / name).read_text())

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
 from pretend_gpu import pretend
 
+from pytest_cudaopt import gpu_state
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.machine import machine_of
 
@@ -37,3 +39,12 @@ def test_a_gpu_has_a_driver_and_no_model_and_its_number_does_not_matter(sim: Dev
     assert machine.driver is not None
     assert "cuda:" not in machine.device
     assert machine_of(replace(gpu, selector="cuda:1", description="cuda:1 (another)")) == machine
+
+
+@pytest.mark.parametrize(("release", "driver"), [("580.159.04", "580.159.04"), (None, r"\d+\.\d+")])
+def test_a_driver_is_known_by_its_release_and_without_nvml_by_its_cuda_version(
+    sim: Device, monkeypatch: pytest.MonkeyPatch, release: str | None, driver: str
+) -> None:
+    gpu, _ = pretend(sim)
+    monkeypatch.setattr(gpu_state, "driver_release", lambda: release)
+    assert re.fullmatch(driver, machine_of(gpu).driver or "")

@@ -9,7 +9,7 @@ from made_up_runs import evaluation
 
 from pytest_cudaopt.evaluation import Status
 from pytest_cudaopt.gated import Gated, GateVerdict
-from pytest_cudaopt.optimize.attempt import Decision
+from pytest_cudaopt.optimize.attempt import Decision, Verdict
 from pytest_cudaopt.optimize.ranking import judge_challenger, judge_start
 
 START = {"a": 100.0, "b": 100.0}
@@ -96,19 +96,19 @@ def test_of_many_cases_the_slowest_and_the_fastest_are_named() -> None:
     assert reason.endswith("(n98 0.990x, n97 0.980x, n96 0.970x, n0 0.010x, 95 cases between)")
 
 
-def confirmed(*sides: tuple[float, float] | None) -> Decision:
-    """Decide of what is faster by its own times, and has these bounds of its ratio beside the best."""
+def beside_best(*sides: tuple[float, float] | None) -> Verdict:
+    """Judge what is faster by its own times, and has these bounds of its ratio beside the best."""
     start = evaluation(START)
     faster = evaluation({"a": 90.0, "b": 90.0})
     beside = [
-        Gated("best", GateVerdict.UNSURE, "of no matter")
+        Gated("best", GateVerdict.UNSURE, "not compared")
         if bounds is None
-        else Gated("best", GateVerdict.FASTER, "of no matter", lower=bounds[0], upper=bounds[1])
+        else Gated("best", GateVerdict.FASTER, f"up to {bounds[1]}", lower=bounds[0], upper=bounds[1])
         for bounds in sides
     ]
     outcomes = (replace(one, gated=(side,)) for one, side in zip(faster.outcomes, beside, strict=True))
     faster = replace(faster, outcomes=tuple(outcomes))
-    return judge_challenger(faster, start, start, allow_slower=0.02).decision
+    return judge_challenger(faster, start, start, allow_slower=0.02)
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,20 @@ def confirmed(*sides: tuple[float, float] | None) -> Decision:
 def test_what_was_timed_beside_the_best_must_be_faster_there(
     sides: tuple[tuple[float, float] | None, ...], expected: Decision
 ) -> None:
-    assert confirmed(*sides) is expected
+    assert beside_best(*sides).decision is expected
+
+
+@pytest.mark.parametrize(
+    ("sides", "reason"),
+    [
+        (((0.97, 0.99), (0.99, 1.015)), "up to 1.015"),
+        (((0.99, 1.015), (0.97, 0.99)), "up to 1.015"),
+        ((None, (1.01, 1.02)), "up to 1.02"),
+        ((None, None), "not compared"),
+    ],
+)
+def test_the_case_that_is_least_sure_says_why_nothing_is_confirmed(
+    sides: tuple[tuple[float, float] | None, ...], reason: str
+) -> None:
+    found = beside_best(*sides).reason
+    assert found == f"not confirmed beside attempt 0, the best before it: {reason}"

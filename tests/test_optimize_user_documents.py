@@ -71,6 +71,15 @@ def test_of_a_huge_file_the_beginning_is_read(folder: Path) -> None:
     assert found.notes == ("--optimize-docs: 1 left out: ends of files beyond 256 KB",)
 
 
+def test_a_file_that_is_cut_since_there_is_enough_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(user_documents, "MOST_BYTES", 2048)
+    (folder / "b.txt").write_text("x" * 3000)
+    found = read_folder(folder)
+    assert found.notes == ("--optimize-docs: 1 left out: ends of files beyond 2 KB in all",)
+
+
 def test_a_sparse_file_of_gigabytes_is_not_read_whole(folder: Path) -> None:
     with (folder / "b.txt").open("wb") as file:
         file.truncate(2**40)

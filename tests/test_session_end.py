@@ -178,3 +178,59 @@ def junit(file):
 
 def tree(file):
     return xml.etree.ElementTree.parse(file)  # noqa: S314 - our own
+
+
+FAILING_FIXTURE = """\
+import pytest
+
+@pytest.fixture(autouse=True)
+def beside():
+    {}
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
+@pytest.mark.parametrize(
+    "body", ["raise OSError('no disk')", "yield\n    raise OSError('no disk')"], ids=["setup", "teardown"]
+)
+def test_a_fixture_that_fails_is_an_error_of_the_item_wherever_items_are_shown(project, body, workers):
+    project.write("conftest.py", FAILING_FIXTURE.format(body))
+    result = project.run_alone(
+        "--cudaopt-report=found.md", "--junit-xml=junit.xml", "-k", "check and n51", *workers
+    )
+
+    assert result.ret == 1
+    result.stdout.re_match_lines([r"  n51 +error"])
+    text = (project.path / "found.md").read_text()
+    assert "1 items: 1 error" in text
+    assert "| n51 | **error** |" in text
+    assert "`test_scale.py::scale[check-n51]` at `conftest.py:" in text.replace("\\", "")
+    assert "OSError: no disk" in text
+    junit = (project.path / "junit.xml").read_text()
+    assert set(re.findall(r'name="cudaopt\.status" value="(\w+)"', junit)) == {"error"}
+
+
+def test_a_fixture_that_fails_is_annotated_for_github(actions):
+    actions.write("conftest.py", FAILING_FIXTURE.format("raise OSError('no disk')"))
+    result = actions.run_alone("-k", "check and n51")
+
+    result.stdout.fnmatch_lines(["::error file=*conftest.py,line=5,title=*check-n51]*::OSError: no disk"])
+    assert "| n51 | **error** |" in (actions.path / "summary.md").read_text()
+
+
+def test_an_exception_that_is_none_of_ours_is_an_error_of_the_item(project):
+    project.write(
+        "conftest.py",
+        "import pytest\n@pytest.hookimpl(tryfirst=True)\n"
+        "def pytest_pyfunc_call(pyfuncitem):\n    raise OSError('no disk')\n",
+    )
+    project.run_alone("--cudaopt-report=found.md", "-k", "check and n51").assert_outcomes(failed=1)
+    assert "| n51 | **error** |" in (project.path / "found.md").read_text()
+
+
+def test_a_failing_fixture_does_not_hide_what_is_wrong_with_the_kernel(wrong):
+    wrong.write("conftest.py", FAILING_FIXTURE.format("yield\n    raise OSError('no disk')"))
+    wrong.run_alone("--cudaopt-report=found.md", "-k", "check and n51")
+    text = (wrong.path / "found.md").read_text()
+    assert "| n51 | **wrong** |" in text
+    assert "OSError: no disk" in text

@@ -12,6 +12,7 @@ from reported_rows import CHECKED, FAULT, LEFT_OUT, ROWS, SESSION, SLOWER
 from pytest_cudaopt.html_report import html_report
 from pytest_cudaopt.markdown_report import escaped, markdown_report
 from pytest_cudaopt.session_report import SessionReport, shortened
+from pytest_cudaopt.table import RowStage
 
 MARKDOWN = r"""# CUDA kernels on cuda:0 (NVIDIA H200)
 
@@ -153,3 +154,13 @@ def test_the_page_shows_hostile_names_as_text():
 @pytest.mark.parametrize("write", [markdown_report, html_report])
 def test_a_session_without_kernels_says_so(write):
     assert "no kernel items were run" in write(SessionReport(()))
+
+
+def test_what_became_of_a_baseline_is_noted_once_with_its_case():
+    recorded = replace(SLOWER, baseline_note="baseline of n4096 recorded")
+    report = SessionReport((replace(recorded, position=0, stage=RowStage.CHECK), recorded))
+    ((case,),) = [kernel.cases for kernel in report.kernels]
+
+    assert case.notes == (SLOWER.gate, "baseline of n4096 recorded")
+    assert "baseline of n4096 recorded" in markdown_report(report)
+    assert "baseline of n4096 recorded" in html_report(report)

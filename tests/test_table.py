@@ -9,6 +9,7 @@ from measured_latencies import batch_latency
 
 from pytest_cudaopt.achieved import Achieved
 from pytest_cudaopt.evaluation import LatencyKind
+from pytest_cudaopt.gated import Gated, GateVerdict
 from pytest_cudaopt.table import (
     NOT_RUN,
     Mood,
@@ -223,6 +224,21 @@ def test_a_verdict_stands_below_its_latency(verdict, gate, line):
     assert (text.strip(), mood) == line
     assert rows_from([row.properties()]) == [row]
     assert len(table_lines([LATENCY])) == 2
+
+
+def test_the_numbers_of_the_worst_verdict_are_properties_of_the_report():
+    slower = Gated("baseline", GateVerdict.SLOWER, "31 % slower", ratio=1.31, lower=1.3, upper=1.32)
+    row = LATENCY.with_gated([Gated("anchor", GateVerdict.SAME, "the same code"), slower])
+    found = dict(row.properties())
+
+    assert {name: found[f"cudaopt.gate_{name}"] for name in ("against", "ratio", "lower", "upper")} == {
+        "against": "baseline",
+        "ratio": 1.31,
+        "lower": 1.3,
+        "upper": 1.32,
+    }
+    assert rows_from([row.properties()]) == [row]
+    assert not any("gate" in name for name, _ in LATENCY.properties())
 
 
 def test_a_latency_that_is_the_same_says_so_in_its_own_line():

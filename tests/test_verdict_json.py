@@ -20,6 +20,7 @@ from pytest_cudaopt.evaluation import (
     Status,
 )
 from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.gated import Gated, GateVerdict
 from pytest_cudaopt.report import Failure, FailureClass
 from pytest_cudaopt.sanitized import Sanitized
 from pytest_cudaopt.verdict_json import evaluation_json, failure_json
@@ -78,6 +79,28 @@ def test_a_measured_latency_comes_with_both_modes_doubts_and_what_it_achieves():
     assert shown["notes"] == ["the clock moved"]
     assert shown["achieved"]["copy_peak_share"] == 0.816
     assert shown["achieved"]["flops_per_s"] is None
+
+
+def test_a_verdict_of_the_gate_comes_with_all_it_stands_on():
+    gated = Gated("baseline", GateVerdict.SLOWER, "why", 1.3, 1.2, 1.4, 100.0, 130.0, blocks=48, epochs=3)
+    outcome = replace(passed(latency=Latency(LatencyKind.MODELLED, 130.0)), gated=(gated,))
+    found = evaluation_json(evaluation(Status.ACCEPTED, outcomes=(outcome,)))
+
+    assert found["cases"][0]["gated"] == [
+        {
+            "against": "baseline",
+            "verdict": "slower",
+            "reason": "why",
+            "ratio": 1.3,
+            "lower": 1.2,
+            "upper": 1.4,
+            "before_ns": 100.0,
+            "after_ns": 130.0,
+            "blocks": 48,
+            "epochs": 3,
+            "causes": [],
+        }
+    ]
 
 
 def test_an_impossible_time_is_a_finding():

@@ -76,7 +76,8 @@ def _unconfirmed(challenger: Evaluation, named: str, allow_slower: float) -> Ver
     most = math.exp(sum(weight * log for weight, log in logs) / sum(weight for weight, _ in logs))
     if most < 1:
         return None
-    return Verdict(Decision.NOT_FASTER, f"not confirmed beside {named}: {gated[0][2].reason}")
+    least_sure = max((one for _, _, one in gated), key=lambda one: one.upper or 1.0)
+    return Verdict(Decision.NOT_FASTER, f"not confirmed beside {named}: {least_sure.reason}")
 
 
 def _by_case(challenger: Evaluation, other: Evaluation) -> str:

@@ -120,7 +120,9 @@ def _read(path: Path, most_bytes: int, left_out: Counter[str]) -> str | None:
         left_out["binary files"] += 1
         return None
     if is_cut := len(data) > most_bytes:
-        left_out[f"ends of files beyond {MOST_FILE_BYTES // 1024} KB"] += 1
+        all_together = most_bytes < MOST_FILE_BYTES
+        limit = f"{MOST_BYTES // 1024} KB in all" if all_together else f"{MOST_FILE_BYTES // 1024} KB"
+        left_out[f"ends of files beyond {limit}"] += 1
     try:
         return codecs.getincrementaldecoder("utf-8-sig")().decode(data[:most_bytes], final=not is_cut)
     except UnicodeDecodeError:
