@@ -1,0 +1,136 @@
+"""The door of the sandbox: make calls one after the other in processes of their own, behind the best barriers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Mapping
+from types import TracebackType
+
+from pytest_cudaopt.sandbox import exchange
+from pytest_cudaopt.sandbox.call import Call, Limits
+from pytest_cudaopt.sandbox.inside import Inside, InsideLostError
+from pytest_cudaopt.sandbox.manifest import Ended
+from pytest_cudaopt.sandbox.outcome import (
+    BadOutput,
+    Killed,
+    Level,
+    Ok,
+    OutOfMemory,
+    Outcome,
+    Raised,
+    Refused,
+    SandboxRun,
+    TimedOut,
+)
+
+STANDARD = Limits()
+
+
+class Sandbox:
+    """Calls at one level; a `with` block ends its processes. May be used by several threads, one call at a time.
+
+    `levels.open_sandbox` chooses the level. This class trusts whoever chose it.
+    """
+
+    def __init__(self, level: Level, environ: Mapping[str, str] = os.environ) -> None:
+        self.level = level
+        self._environ = environ
+        self._lock = threading.Lock()
+        self._folder = tempfile.TemporaryDirectory(prefix="cudaopt-sandbox-")
+        self._inside: Inside | None = None
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes and remove the folder."""
+        with self._lock:
+            self._leave()
+            self._folder.cleanup()
+
+    def start(self) -> tuple[str, ...]:
+        """Start the process that calls fork from, unless it runs, and return the barriers.
+
+        The first call does it too. Raises EnvironmentFault with what the process said if it does not start.
+        """
+        with self._lock:
+            return self._entered().barriers
+
+    def run(self, call: Call, limits: Limits = STANDARD) -> SandboxRun:
+        """Make the call and return what came of it; nothing that it does is an exception here."""
+        with self._lock:
+            barriers = self._entered().barriers
+            try:
+                with exchange.prepare(call, limits) as between:
+                    return self._made(call, limits, between)
+            except exchange.UnfitCallError as error:
+                return SandboxRun(Refused(str(error)), self.level, barriers)
+
+    def _made(self, call: Call, limits: Limits, between: exchange.Exchange) -> SandboxRun:
+        inside = self._entered()
+        folder = tempfile.mkdtemp(dir=self._folder.name)
+        try:
+            ended = inside.call(folder, limits, between.descriptors)
+        except InsideLostError as error:
+            self._leave()
+            return SandboxRun(error.outcome(limits), self.level, inside.barriers)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return SandboxRun(
+            _outcome(call, limits, between, ended),
+            self.level,
+            inside.barriers,
+            exchange.printed(between.stdout, limits.printed_bytes),
+            exchange.printed(between.stderr, limits.printed_bytes),
+            ended.cpu_s,
+        )
+
+    def _entered(self) -> Inside:
+        if self._inside is None:
+            self._inside = Inside(self.level, self._environ)
+        return self._inside
+
+    def _leave(self) -> None:
+        if self._inside is not None:
+            self._inside.end()
+            self._inside = None
+
+
+def _outcome(call: Call, limits: Limits, between: exchange.Exchange, ended: Ended) -> Outcome:
+    if ended.timed_out:
+        return TimedOut(limits.wall_s)
+    if os.WIFSIGNALED(ended.status):
+        return _killed(os.WTERMSIG(ended.status), limits, ended)
+    try:
+        return _said(call, limits, between)
+    except exchange.BadOutputError as error:
+        return BadOutput(str(error))
+
+
+def _killed(number: int, limits: Limits, ended: Ended) -> Outcome:
+    # The kernel kills who ignores SIGXCPU a second later.
+    is_of_cpu = number == signal.SIGXCPU or (number == signal.SIGKILL and ended.cpu_s >= limits.cpu_s)
+    return TimedOut(limits.cpu_s, of_cpu=True) if is_of_cpu else Killed(number)
+
+
+def _said(call: Call, limits: Limits, between: exchange.Exchange) -> Outcome:
+    answer = exchange.read_answer(between.answer)
+    if answer.refused is not None:
+        return Refused(answer.refused[:500])
+    if answer.raised is not None:
+        raised = answer.raised
+        if raised.out_of_memory:
+            return OutOfMemory(limits.memory_bytes)
+        return Raised(raised.type[:100], raised.message[:2000], raised.line)
+    if answer.arrays is None:
+        raise exchange.BadOutputError("neither arrays nor an exception")
+    return Ok(exchange.read_arrays(between.arrays, answer.arrays, call.outputs, limits.output_bytes))

@@ -1,0 +1,91 @@
+"""Runs on the inside, after fork and before the call: give up everything that it does not need, for good."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import resource
+import signal
+
+from pytest_cudaopt.sandbox import landlock, seccomp
+from pytest_cudaopt.sandbox.call import Limits
+from pytest_cudaopt.sandbox.manifest import Setup
+
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_CAPABILITIES_V3 = 0x20080522
+_PAGE_BYTES = resource.getpagesize()
+
+
+def lead_a_group_of_its_own() -> None:
+    """Have this process be killed together with all that it starts, and when its parent dies."""
+    os.setsid()
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    # A signal that is blocked stays so in this child, and in what it starts.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def keep_only(descriptors: list[int]) -> list[int]:
+    """Make `descriptors` 0, 1, 2 and so on, close all others, and return the new numbers."""
+    # Above all targets first, so that none is overwritten before it is moved.
+    high = [os.dup2(one, 64 + index, inheritable=False) for index, one in enumerate(descriptors)]
+    for index, one in enumerate(high):
+        os.dup2(one, index)
+    os.closerange(len(descriptors), os.sysconf("SC_OPEN_MAX"))
+    return list(range(len(descriptors)))
+
+
+def limit(limits: Limits) -> None:
+    """Put the limits of `setrlimit` on this process; memory on top of what it has taken already."""
+    taken = _taken_bytes()
+    cpu_s = max(1, math.ceil(limits.cpu_s))
+    bounds = {
+        resource.RLIMIT_AS: (taken + limits.memory_bytes,) * 2,
+        # The first sends SIGXCPU, which could be caught; the second kills.
+        resource.RLIMIT_CPU: (cpu_s, cpu_s + 1),
+        resource.RLIMIT_FSIZE: (max(limits.output_bytes, limits.printed_bytes),) * 2,
+        resource.RLIMIT_NPROC: (0, 0),
+        resource.RLIMIT_NOFILE: (limits.open_files,) * 2,
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_MEMLOCK: (0, 0),
+        resource.RLIMIT_MSGQUEUE: (0, 0),
+    }
+    for which, bound in bounds.items():
+        resource.setrlimit(which, bound)
+
+
+def close_in(setup: Setup) -> None:
+    """Drop privileges and put up the barriers. Raises OSError if one does not stand: then run nothing."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    _drop_capabilities()
+    if setup.landlock:
+        landlock.restrict(setup.readable)
+    if setup.seccomp:
+        # Last: it would refuse what the others need.
+        seccomp.install()
+
+
+def _drop_capabilities() -> None:
+    """Make root a user like any other, who cannot raise limits again."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
+    none = (ctypes.c_uint32 * 6)()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.capset(header, none):
+        raise OSError(ctypes.get_errno(), "capset")
+
+
+def _prctl(option: int, value: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)):
+        raise OSError(ctypes.get_errno(), f"prctl({option})")
+
+
+def _taken_bytes() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - nothing to import for it
+            return int(file.read().split()[0]) * _PAGE_BYTES
+    except FileNotFoundError:
+        # There is no /proc in a namespace of its own. An interpreter with NumPy takes about 100 MiB.
+        return 256 * 2**20
