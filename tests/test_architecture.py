@@ -121,6 +121,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "machine_code",
         "ptx_code",
         "machine",
+        "sandbox",
     ),
     (
         "reference",

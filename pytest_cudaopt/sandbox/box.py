@@ -1,4 +1,4 @@
-"""The door of the sandbox: make calls one after the other in processes of their own, behind the best barriers."""
+"""The door of the sandbox: make calls one after the other, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 from types import TracebackType
 
-from pytest_cudaopt.sandbox import exchange
+from pytest_cudaopt.sandbox import exchange, results
 from pytest_cudaopt.sandbox.call import Call, Limits
 from pytest_cudaopt.sandbox.inside import Inside, InsideLostError
 from pytest_cudaopt.sandbox.manifest import Ended
@@ -19,8 +19,8 @@ from pytest_cudaopt.sandbox.outcome import (
     Killed,
     Level,
     Ok,
-    OutOfMemory,
     Outcome,
+    OutOfMemory,
     Raised,
     Refused,
     SandboxRun,
@@ -31,7 +31,7 @@ STANDARD = Limits()
 
 
 class Sandbox:
-    """Calls at one level; a `with` block ends its processes. May be used by several threads, one call at a time.
+    """Calls at one level, one at a time whatever the threads; a `with` block ends its processes.
 
     `levels.open_sandbox` chooses the level. This class trusts whoever chose it.
     """
@@ -83,14 +83,18 @@ class Sandbox:
         except InsideLostError as error:
             self._leave()
             return SandboxRun(error.outcome(limits), self.level, inside.barriers)
+        except BaseException:
+            # A late answer must never be taken for the answer to the next call.
+            self._leave()
+            raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return SandboxRun(
             _outcome(call, limits, between, ended),
             self.level,
             inside.barriers,
-            exchange.printed(between.stdout, limits.printed_bytes),
-            exchange.printed(between.stderr, limits.printed_bytes),
+            results.printed(between.stdout, limits.printed_bytes),
+            results.printed(between.stderr, limits.printed_bytes),
             ended.cpu_s,
         )
 
@@ -112,7 +116,7 @@ def _outcome(call: Call, limits: Limits, between: exchange.Exchange, ended: Ende
         return _killed(os.WTERMSIG(ended.status), limits, ended)
     try:
         return _said(call, limits, between)
-    except exchange.BadOutputError as error:
+    except results.BadOutputError as error:
         return BadOutput(str(error))
 
 
@@ -123,7 +127,7 @@ def _killed(number: int, limits: Limits, ended: Ended) -> Outcome:
 
 
 def _said(call: Call, limits: Limits, between: exchange.Exchange) -> Outcome:
-    answer = exchange.read_answer(between.answer)
+    answer = results.read_answer(between.answer)
     if answer.refused is not None:
         return Refused(answer.refused[:500])
     if answer.raised is not None:
@@ -132,5 +136,5 @@ def _said(call: Call, limits: Limits, between: exchange.Exchange) -> Outcome:
             return OutOfMemory(limits.memory_bytes)
         return Raised(raised.type[:100], raised.message[:2000], raised.line)
     if answer.arrays is None:
-        raise exchange.BadOutputError("neither arrays nor an exception")
-    return Ok(exchange.read_arrays(between.arrays, answer.arrays, call.outputs, limits.output_bytes))
+        raise results.BadOutputError("neither arrays nor an exception")
+    return Ok(results.read_arrays(between.arrays, answer.arrays, call.outputs, limits.output_bytes))

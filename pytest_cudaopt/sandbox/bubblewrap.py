@@ -1,4 +1,4 @@
-"""The command line of bubblewrap: a namespace in which there is nothing but an interpreter and its libraries."""
+"""The command line of bubblewrap: namespaces that hold an interpreter and its libraries."""
 
 from __future__ import annotations
 
@@ -47,5 +47,7 @@ def wrapped(bwrap: str, command: list[str], surroundings: Surroundings) -> list[
 def _outermost(paths: set[str]) -> list[str]:
     """Leave out what lies within another of the paths."""
     return sorted(
-        path for path in paths if not any(Path(other) in Path(path).parents for other in paths if other != path)
+        path
+        for path in paths
+        if not any(Path(other) in Path(path).parents for other in paths if other != path)
     )

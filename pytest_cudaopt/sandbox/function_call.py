@@ -1,6 +1,6 @@
 """Runs on the inside. Call the function, and write down what came of it.
 
-From the first line of the source on, nothing that this process says can be trusted; whoever reads it must not.
+From the first line of the source on, nothing that this process says can be trusted.
 """
 
 from __future__ import annotations
@@ -110,7 +110,11 @@ def _outputs(names: list[str], arguments: Mapping[str, Any], returned: object) -
         found = {}
     else:
         found = {names[0]: returned} if len(names) == 1 else {}
-    return {name: found[name] if name in found else arguments[name] for name in names if _has(name, found, arguments)}
+    return {
+        name: found[name] if name in found else arguments[name]
+        for name in names
+        if _has(name, found, arguments)
+    }
 
 
 def _has(name: str, found: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
@@ -121,7 +125,8 @@ def _write(results: Mapping[str, Any], descriptor: int, most_bytes: int) -> tupl
     """Write those arrays that have a dtype to write; whoever reads refuses the others by their names."""
     arrays = {name: np.asarray(value) for name, value in results.items()}
     entries = [
-        ArrayEntry(str(name), _NAMES.get(str(one.dtype), str(one.dtype)), one.shape) for name, one in arrays.items()
+        ArrayEntry(str(name), _NAMES.get(str(one.dtype), str(one.dtype)), one.shape)
+        for name, one in arrays.items()
     ]
     offsets, end = places(one.nbytes for one in arrays.values())
     if end <= most_bytes and not any(one.dtype.hasobject for one in arrays.values()):
@@ -131,7 +136,7 @@ def _write(results: Mapping[str, Any], descriptor: int, most_bytes: int) -> tupl
 
 
 def _write_at(descriptor: int, array: NDArray[Any], offset: int) -> None:
-    data = memoryview(array.reshape(-1).view(np.uint8))
+    data = array.reshape(-1).view(np.uint8).data
     done = 0
     while done < len(data):
         done += os.pwrite(descriptor, data[done:], offset + done)
@@ -148,5 +153,7 @@ def _noted(error: BaseException) -> RaisedNote:
 def _line(error: BaseException) -> int | None:
     if isinstance(error, SyntaxError) and error.filename == SOURCE_NAME:
         return error.lineno
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == SOURCE_NAME]
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == SOURCE_NAME
+    ]
     return lines[-1] if lines else None

@@ -46,7 +46,9 @@ class InsideLostError(Exception):
 
     def outcome(self, limits: Limits) -> Outcome:
         """Return what came of the call that was being made."""
-        return TimedOut(limits.wall_s) if self._silent else BadOutput("the sandbox itself ended during the call")
+        return (
+            TimedOut(limits.wall_s) if self._silent else BadOutput("the sandbox itself ended during the call")
+        )
 
 
 class Inside:
@@ -71,7 +73,7 @@ class Inside:
         self._greet()
 
     def call(self, folder: str, limits: Limits, descriptors: list[int]) -> Ended:
-        """Have a child make the call of `descriptors` in `folder`; raise InsideLostError if nobody answers."""
+        """Have a child make the call in `folder`; raise InsideLostError if no answer comes."""
         place = bubblewrap.FOLDER if self._level is Level.BUBBLEWRAP else folder
         message = json.dumps(to_json(Start(place, limits))).encode()
         try:
@@ -133,7 +135,18 @@ def _command(around: surroundings.Surroundings, channel: int, setup: Setup) -> l
     paths = ":".join(around.importable)
     text = json.dumps(to_json(setup))
     # Isolated, without site-packages, writing no bytecode.
-    return [around.python, "-I", "-S", "-B", "-c", _BEGIN, str(surroundings.PACKAGE), paths, str(channel), text]
+    return [
+        around.python,
+        "-I",
+        "-S",
+        "-B",
+        "-c",
+        _BEGIN,
+        str(surroundings.PACKAGE),
+        paths,
+        str(channel),
+        text,
+    ]
 
 
 def _barriers(level: Level, landlock_version: int) -> tuple[str, ...]:
@@ -142,7 +155,7 @@ def _barriers(level: Level, landlock_version: int) -> tuple[str, ...]:
         f"landlock {landlock_version}": landlock_version > 0,
         "seccomp": level is not Level.OFF,
     }
-    return tuple(name for name, stands in named.items() if stands) + ("limits",)
+    return (*(name for name, stands in named.items() if stands), "limits")
 
 
 def _not_started(level: Level, why: str) -> EnvironmentFault:

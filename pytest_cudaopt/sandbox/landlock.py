@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -28,6 +29,8 @@ _libc.syscall.restype = ctypes.c_long
 
 def version() -> int:
     """Return the version (ABI) of Landlock; 0 where there is none, or it is disabled."""
+    if sys.platform != "linux":
+        return 0
     found = _libc.syscall(
         ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint(_ASK_FOR_VERSION)
     )

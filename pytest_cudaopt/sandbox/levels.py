@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,6 +45,8 @@ def open_sandbox(wanted: str = AUTO, environ: Mapping[str, str] = os.environ) ->
 
     Raises EnvironmentFault that says of each level why it does not work here.
     """
+    if sys.platform != "linux":
+        raise EnvironmentFault("sandbox for a model's Python", expected="Linux", got=sys.platform)
     if wanted == Level.OFF:
         return Sandbox(Level.OFF, environ)
     reasons = {}

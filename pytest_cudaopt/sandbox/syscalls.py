@@ -128,9 +128,7 @@ def _conditions(pid: int) -> dict[str, tuple[Condition, ...]]:
         "prlimit64": (Condition(0, (0, pid)), Condition(2, (0,)), Condition(2, (0,), upper=True)),
         # Not F_SETOWN, which has the kernel send signals to others. F_DUPFD_CLOEXEC is 1030.
         "fcntl": (
-            Condition(
-                1, (fcntl.F_DUPFD, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL, fcntl.F_DUPFD_CLOEXEC)
-            ),
+            Condition(1, (fcntl.F_DUPFD, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL, fcntl.F_DUPFD_CLOEXEC)),
         ),
         # TCGETS, which open() asks; FIONCLEX and FIOCLEX.
         "ioctl": (Condition(1, (0x5401, 0x5450, 0x5451)),),

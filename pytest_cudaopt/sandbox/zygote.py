@@ -58,7 +58,7 @@ def _call(setup: Setup, start: Start, descriptors: list[int]) -> Ended:
         os.close(one)
     timed_out = not _ends_before(child, deadline)
     # Also what it may have started, and before its number is free for others.
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
