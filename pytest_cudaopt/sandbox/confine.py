@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import mmap
 import os
 import resource
 import signal
@@ -14,7 +15,8 @@ from pytest_cudaopt.sandbox.manifest import Setup
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _CAPABILITIES_V3 = 0x20080522
-_PAGE_BYTES = resource.getpagesize()
+_PAGE_BYTES = mmap.PAGESIZE
+_MOST_BYTES = 2**46
 
 
 def lead_a_group_of_its_own() -> None:
@@ -37,9 +39,26 @@ def keep_only(descriptors: list[int]) -> list[int]:
     return list(range(len(descriptors)))
 
 
-def limit(limits: Limits) -> None:
-    """Put the limits of `setrlimit` on this process; memory on top of what it has taken already."""
-    taken = _taken_bytes()
+def taken_bytes() -> int:
+    """Return how many bytes of addresses this process has taken, to a page.
+
+    Found by trying, since a namespace of its own has no /proc to look it up in.
+    """
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    hard = before[1]
+    low, high = 0, _MOST_BYTES if hard == resource.RLIM_INFINITY else min(hard, _MOST_BYTES)
+    try:
+        while high - low > _PAGE_BYTES:
+            middle = (low + high) // 2
+            resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
+            low, high = (low, middle) if _has_room_for_a_page() else (middle, high)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    return high
+
+
+def limit(limits: Limits, taken: int) -> None:
+    """Put the limits of `setrlimit` on this process; memory on top of the `taken` bytes."""
     cpu_s = max(1, math.ceil(limits.cpu_s))
     bounds = {
         resource.RLIMIT_AS: (taken + limits.memory_bytes,) * 2,
@@ -67,6 +86,14 @@ def close_in(setup: Setup) -> None:
         seccomp.install()
 
 
+def _has_room_for_a_page() -> bool:
+    try:
+        mmap.mmap(-1, _PAGE_BYTES).close()
+    except OSError:
+        return False
+    return True
+
+
 def _drop_capabilities() -> None:
     """Make root a user like any other, who cannot raise limits again."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
@@ -80,12 +107,3 @@ def _prctl(option: int, value: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)):
         raise OSError(ctypes.get_errno(), f"prctl({option})")
-
-
-def _taken_bytes() -> int:
-    try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - nothing to import for it
-            return int(file.read().split()[0]) * _PAGE_BYTES
-    except FileNotFoundError:
-        # There is no /proc in a namespace of its own. An interpreter with NumPy takes about 100 MiB.
-        return 256 * 2**20

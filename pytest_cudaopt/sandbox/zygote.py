@@ -30,12 +30,15 @@ def serve(channel_descriptor: int, setup_text: str) -> None:
     """Make calls until the other side hangs up."""
     setup = from_json(Setup, json.loads(setup_text), "setup")
     os.umask(0o077)
+    # Bubblewrap sets it.
+    os.environ.pop("PWD", None)
     for name in setup.preloaded:
         importlib.import_module(name)
     # Parts that are imported later are found by their package; nothing else is to be imported from there.
     sys.path[:] = [path for path in sys.path if path not in setup.importable]
     # Children then share these objects' memory with this process instead of copying it.
     gc.freeze()
+    taken = confine.taken_bytes()
     # Waited for below; a handler would interrupt instead.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     with socket.socket(fileno=channel_descriptor) as channel:
@@ -45,15 +48,15 @@ def serve(channel_descriptor: int, setup_text: str) -> None:
             if not message:
                 return
             start = from_json(Start, json.loads(message), "start")
-            ended = _call(setup, start, list(descriptors))
+            ended = _call(setup, start, taken, list(descriptors))
             channel.send(json.dumps(to_json(ended)).encode())
 
 
-def _call(setup: Setup, start: Start, descriptors: list[int]) -> Ended:
+def _call(setup: Setup, start: Start, taken: int, descriptors: list[int]) -> Ended:
     deadline = time.monotonic() + start.limits.wall_s
     child = os.fork()
     if child == 0:
-        _be_the_child(setup, start, descriptors)
+        _be_the_child(setup, start, taken, descriptors)
     for one in descriptors:
         os.close(one)
     timed_out = not _ends_before(child, deadline)
@@ -77,7 +80,7 @@ def _ends_before(child: int, deadline: float) -> bool:
         signal.sigtimedwait({signal.SIGCHLD}, left)
 
 
-def _be_the_child(setup: Setup, start: Start, descriptors: list[int]) -> None:
+def _be_the_child(setup: Setup, start: Start, taken: int, descriptors: list[int]) -> None:
     """Confine this process, make the call, and end. Whatever happens, never return."""
     status = 1
     try:
@@ -88,7 +91,7 @@ def _be_the_child(setup: Setup, start: Start, descriptors: list[int]) -> None:
         os.chdir(start.folder)
         held = mmap.mmap(3, 0, access=mmap.ACCESS_READ)
         try:
-            confine.limit(start.limits)
+            confine.limit(start.limits, taken)
             confine.close_in(setup)
         except OSError as error:
             os.pwrite(4, json.dumps(to_json(Answer(refused=str(error)))).encode(), 0)
