@@ -1,7 +1,7 @@
-"""What a function that a model wrote might try: each attempt returns once it has succeeded, and raises otherwise.
+"""What a function that a model wrote might try: an attempt returns once it has succeeded, else it raises.
 
-`attempt(place)` gets the path of a folder that is not its own, with a file `secret` in it. Attempts need nothing but
-the standard library, so that they can be made without a sandbox too. None of them does harm where it succeeds.
+`attempt(place)` gets the path of a folder that is not its own, with a file `secret` in it. Attempts need only
+the standard library, so that they can be made without a sandbox too. None does harm where it succeeds.
 """
 
 from __future__ import annotations
@@ -26,15 +26,26 @@ def call(number, *arguments):
 """
 
 
+# Barriers that each hold an attempt alone.
+ALL = ("namespaces", "landlock", "seccomp")
+FILES = ("namespaces", "landlock")
+CALLS = ("seccomp",)
+
+
 @dataclass(frozen=True)
 class Attempt:
-    """`body` is what `attempt(place)` does; `by_machine` ones use numbers of system calls of x86_64."""
+    """`body` is what `attempt(place)` does; `held_by` are the barriers each of which refuses it alone.
+
+    `seen` is what it raises at the levels bubblewrap and landlock. `is_of_x86` ones use numbers of system
+    calls of x86_64. Those without `control` need a right or a kernel that not everybody has.
+    """
 
     title: str
     body: str
+    held_by: tuple[str, ...] = CALLS
+    seen: tuple[str, str] = ("PermissionError", "PermissionError")
     before: str = ""
-    by_machine: bool = False
-    # Succeeds without a sandbox, for whoever may do so.
+    is_of_x86: bool = False
     control: bool = True
 
     @property
@@ -49,63 +60,82 @@ class Attempt:
     def succeeds_alone(self, place: Path) -> bool:
         """Make the attempt in a process that nothing holds."""
         code = f"{self.source}\nassert attempt({str(place)!r}) == [1.0]"
-        return (
-            subprocess.run([sys.executable, "-I", "-c", code], timeout=60, stdin=subprocess.DEVNULL).returncode == 0
-        )
+        ended = subprocess.run([sys.executable, "-I", "-c", code], timeout=60, stdin=subprocess.DEVNULL)
+        return ended.returncode == 0
+
+    def __str__(self) -> str:
+        return self.title
+
+
+def _reading(title: str, body: str) -> Attempt:
+    return Attempt(title, body, FILES, ("FileNotFoundError", "PermissionError"))
 
 
 def _by_number(title: str, number: int, *arguments: int, control: bool = True) -> Attempt:
     body = f"call({', '.join(map(str, (number, *arguments)))})"
-    return Attempt(title, body, before=_CALL_BY_NUMBER, by_machine=True, control=control)
+    return Attempt(title, body, before=_CALL_BY_NUMBER, is_of_x86=True, control=control)
 
 
 READING = (
-    Attempt("reads a file of somebody's home folder", "open(place + '/secret').read()"),
-    Attempt("lists somebody's home folder", "assert os.listdir(place)"),
-    Attempt("reads /etc/passwd", "open('/etc/passwd').read()"),
-    Attempt("reads its process's environment in /proc", "open('/proc/self/environ', 'rb').read()"),
-    Attempt("reads the memory map of its parent", "open(f'/proc/{os.getppid()}/maps').read()"),
-    Attempt("lists the folder it begins in", "os.listdir('.' if os.path.exists('.') else '/')"),
-    Attempt("imports a package of the project's environment", "import pytest"),
+    _reading("reads a file of somebody's home folder", "open(place + '/secret').read()"),
+    _reading("lists somebody's home folder", "assert os.listdir(place)"),
+    _reading("reads /etc/passwd", "open('/etc/passwd').read()"),
+    _reading("reads its process's environment in /proc", "open('/proc/self/environ', 'rb').read()"),
+    _reading("reads the memory map of its parent", "open(f'/proc/{os.getppid()}/maps').read()"),
+    # Its search path has none of them at any level.
+    Attempt(
+        "imports a package of the project's environment",
+        "import pytest",
+        ALL,
+        ("ModuleNotFoundError", "ModuleNotFoundError"),
+    ),
 )
 WRITING = (
-    Attempt("writes a new file", "open(place + '/new', 'w').write('x')"),
-    Attempt("writes to a file that is there", "open(place + '/secret', 'a').write('x')"),
-    Attempt("empties a file", "os.truncate(place + '/secret', 0)"),
-    Attempt("writes to /tmp", "import tempfile\ntempfile.TemporaryFile(dir='/tmp').write(b'x')"),
-    Attempt("writes to where it begins", "open('new', 'w').write('x'); os.remove('new')"),
-    Attempt("makes a folder", "os.mkdir(place + '/folder')"),
-    Attempt("removes a file", "os.remove(place + '/secret')"),
-    Attempt("renames a file", "os.rename(place + '/secret', place + '/other')"),
-    Attempt("changes a file's permissions", "os.chmod(place + '/secret', 0o777)"),
-    Attempt("changes a file's times", "os.utime(place + '/secret')"),
-    Attempt("leaves a symlink as its result", "os.symlink('/etc/passwd', place + '/result')"),
-    Attempt("leaves a FIFO as its result", "os.mkfifo(place + '/result')"),
+    Attempt("writes a new file", "open(place + '/new', 'w').write('x')", ALL),
+    Attempt("writes to a file that is there", "open(place + '/secret', 'a').write('x')", ALL),
+    Attempt("empties a file", "os.truncate(place + '/secret', 0)", ALL),
+    Attempt("writes to /tmp", "import tempfile\ntempfile.TemporaryFile(dir='/tmp').write(b'x')", ALL),
+    Attempt("writes to the folder it begins in", "open('new', 'w').write('x'); os.remove('new')", ALL),
+    Attempt("makes a folder", "os.mkdir(place + '/folder')", ALL),
+    Attempt("removes a file", "os.remove(place + '/secret')", ALL),
+    Attempt("renames a file", "os.rename(place + '/secret', place + '/other')", ALL),
+    Attempt("changes a file's permissions", "os.chmod(place + '/secret', 0o777)", ("namespaces", "seccomp")),
+    Attempt("changes a file's times", "os.utime(place + '/secret')", ("namespaces", "seccomp")),
+    Attempt("leaves a symlink as its result", "os.symlink('/etc/passwd', place + '/result')", ALL),
+    Attempt("leaves a FIFO as its result", "os.mkfifo(place + '/result')", ALL),
     Attempt("makes memory that no limit counts", "os.memfd_create('more')"),
 )
 NETWORK = (
     Attempt("opens a socket (inet)", "socket.socket(socket.AF_INET)"),
     Attempt("opens a socket (unix)", "socket.socket(socket.AF_UNIX)"),
-    Attempt("opens a pair of sockets", "socket.socketpair()"),
     Attempt("opens a socket (netlink)", "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)"),
+    Attempt("opens a pair of sockets", "socket.socketpair()"),
 )
 PROCESSES = (
     Attempt("forks", "child = os.fork()\nif child == 0: os._exit(0)\nos.waitpid(child, 0)"),
-    Attempt("starts a thread", "threading.Thread(target=print).start()"),
-    Attempt("runs a shell", "subprocess.run(['/bin/sh', '-c', 'true'], check=True)"),
-    Attempt("becomes a shell", "os.execv('/bin/sh', ['/bin/sh', '-c', 'true'])"),
-    Attempt("spawns a shell", "assert os.posix_spawn('/bin/sh', ['/bin/sh', '-c', 'true'], {})"),
+    Attempt(
+        "starts a thread", "threading.Thread(target=print).start()", seen=("RuntimeError", "RuntimeError")
+    ),
+    Attempt("runs a shell", "subprocess.run(['/bin/sh', '-c', 'true'], check=True)", ALL),
+    Attempt("becomes a shell", "os.execv('/bin/sh', ['/bin/sh', '-c', 'true'])", ALL),
+    Attempt("spawns a shell", "assert os.posix_spawn('/bin/sh', ['/bin/sh', '-c', 'true'], {})", ALL),
+    # Landlock refuses signals only since its version 6.
     Attempt("signals its parent", "os.kill(os.getppid() or 1, 0)"),
-    Attempt("signals every process", "os.kill(-os.getpgrp(), 0)", control=True),
+    Attempt("signals a whole group of processes", "os.kill(-os.getpgrp(), 0)"),
     Attempt(
         "has itself traced",
-        "import ctypes\nassert ctypes.CDLL(None).ptrace(0, 0, None, None) == 0, 'refused'",
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "if libc.ptrace(0, 0, None, None): raise OSError(ctypes.get_errno(), 'ptrace')",
     ),
-    Attempt("raises its limits", "import resource as r\nr.setrlimit(r.RLIMIT_CORE, r.getrlimit(r.RLIMIT_CORE))"),
-    Attempt("leaves its group of processes", "os.fork() and os._exit(0)\nos.setsid()", control=False),
+    Attempt(
+        "sets its limits",
+        "import resource as r\nr.setrlimit(r.RLIMIT_CORE, r.getrlimit(r.RLIMIT_CORE))",
+        seen=("ValueError", "ValueError"),
+    ),
 )
 KERNEL = (
     _by_number("calls clone3", 435, 0, 0, control=False),
+    _by_number("calls execveat", 322, 0, 0, 0, 0, 0, control=False),
     _by_number("calls vfork", 58, control=False),
     _by_number("calls unshare", 272, 0),
     _by_number("calls mount", 165, 0, 0, 0, 0, 0, control=False),

@@ -11,32 +11,34 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sandbox_attempts import ATTEMPTS, PROCESSES, Attempt
+from sandbox_attempts import ATTEMPTS, NETWORK, PROCESSES, READING, WRITING, Attempt
 
 from pytest_cudaopt.errors import EnvironmentFault
+from pytest_cudaopt.sandbox import landlock
 from pytest_cudaopt.sandbox.box import Sandbox
 from pytest_cudaopt.sandbox.call import MEBIBYTE, Argument, Call, Limits, Wanted
 from pytest_cudaopt.sandbox.levels import open_sandbox
 from pytest_cudaopt.sandbox.outcome import (
     BadOutput,
+    Barriers,
     Killed,
+    Level,
     Ok,
-    OutOfMemory,
     Outcome,
+    OutOfMemory,
     Raised,
     SandboxRun,
     TimedOut,
 )
 from pytest_cudaopt.sandbox.surroundings import environment
 
+LEVELS = (Level.BUBBLEWRAP, Level.LANDLOCK)
 PAGE = Path(__file__).parents[1] / "docs" / "sandbox.md"
 SHORT = Limits(wall_s=20.0, cpu_s=20, memory_bytes=512 * MEBIBYTE, output_bytes=MEBIBYTE)
 FORK = next(one for one in PROCESSES if one.title == "forks")
-# As an exception of Python's says it: not permitted, not there, no such process or module.
-BLOCKED = ("PermissionError", "FileNotFoundError", "ModuleNotFoundError", "ImportError", "RuntimeError", "AssertionError")
 
 
-@pytest.fixture(scope="module", params=["bubblewrap", "landlock"])
+@pytest.fixture(scope="module", params=LEVELS)
 def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """A sandbox of each protecting level; skipped where this machine lacks it."""
     environ = {**os.environ, "OPENAI_API_KEY": "secret-key", "HOME": "/home/somebody"}
@@ -46,6 +48,25 @@ def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         pytest.skip(str(fault))
     with sandbox:
         yield sandbox
+
+
+@pytest.fixture(scope="module", params=["namespaces", "landlock", "seccomp"])
+def alone(request: pytest.FixtureRequest) -> Iterator[tuple[str, Sandbox]]:
+    """A sandbox with this barrier and no other; skipped where it does not stand here."""
+    name = request.param
+    barriers = {
+        "namespaces": Barriers(namespaces=True),
+        "landlock": Barriers(landlock=landlock.version()),
+        "seccomp": Barriers(seccomp=True),
+    }[name]
+    with Sandbox(Level.OFF, barriers) as sandbox:
+        try:
+            sandbox.start()
+        except EnvironmentFault as fault:
+            pytest.skip(str(fault))
+        if name == "landlock" and not barriers.landlock:
+            pytest.skip("this kernel has no Landlock")
+        yield name, sandbox
 
 
 @pytest.fixture
@@ -64,11 +85,11 @@ def outcome(box: Sandbox, source: str, limits: Limits = SHORT, **arguments: Argu
 
 
 def skip_on_other_machines(attempt: Attempt) -> None:
-    if attempt.by_machine and platform.machine() != "x86_64":
+    if attempt.is_of_x86 and platform.machine() != "x86_64":
         pytest.skip(f"its numbers are those of x86_64, this is {platform.machine()}")
 
 
-@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda one: one.title)
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=str)
 def test_an_attempt_fails_in_the_sandbox_and_changes_nothing(
     attempt: Attempt, box: Sandbox, place: Path
 ) -> None:
@@ -76,14 +97,30 @@ def test_an_attempt_fails_in_the_sandbox_and_changes_nothing(
     before = [(one.name, one.read_text(), one.stat().st_mode) for one in place.iterdir()]
     came_of_it = box.run(attempt.call(place), SHORT).outcome
     assert isinstance(came_of_it, Raised), came_of_it
-    assert came_of_it.type in BLOCKED, came_of_it
+    assert came_of_it.type == attempt.seen[LEVELS.index(box.level)], came_of_it
     assert [(one.name, one.read_text(), one.stat().st_mode) for one in place.iterdir()] == before
 
 
-@pytest.mark.parametrize("attempt", [one for one in ATTEMPTS if one.control], ids=lambda one: one.title)
+@pytest.mark.parametrize("attempt", [one for one in ATTEMPTS if one.control], ids=str)
 def test_the_same_attempt_succeeds_without_a_sandbox(attempt: Attempt, place: Path) -> None:
     skip_on_other_machines(attempt)
     assert attempt.succeeds_alone(place)
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=str)
+def test_each_barrier_of_an_attempt_holds_it_alone(
+    attempt: Attempt, alone: tuple[str, Sandbox], place: Path
+) -> None:
+    skip_on_other_machines(attempt)
+    name, sandbox = alone
+    if name in attempt.held_by:
+        assert isinstance(sandbox.run(attempt.call(place), SHORT).outcome, Raised)
+
+
+def test_without_a_barrier_nothing_but_the_limits_holds(place: Path) -> None:
+    with Sandbox(Level.OFF) as unprotected:
+        for attempt in (*READING[:3], *WRITING[:1], *NETWORK):
+            assert isinstance(unprotected.run(attempt.call(place), SHORT).outcome, Ok), attempt
 
 
 def test_a_fork_bomb_makes_no_process(box: Sandbox, place: Path) -> None:
@@ -205,7 +242,9 @@ def f():
 def test_its_environment_holds_no_key_and_no_home(box: Sandbox) -> None:
     source = "import os\ndef f():\n    print(*sorted(os.environ))\n    return [1.0]"
     assert set(run(box, source).stdout.split()) == set(environment({}))
-    assert not [name for name in environment(os.environ) if "KEY" in name or name.startswith(("OPENAI", "HOME"))]
+    assert not [
+        name for name in environment(os.environ) if "KEY" in name or name.startswith(("OPENAI", "HOME"))
+    ]
 
 
 def test_no_descriptor_is_inherited(box: Sandbox, place: Path) -> None:
@@ -224,7 +263,7 @@ def f():
 """
     with (place / "secret").open() as secret:
         os.set_inheritable(secret.fileno(), True)
-        with Sandbox(box.level) as other:
+        with Sandbox(box.level, box.barriers) as other:
             # Its input, what it prints, the call, its answer, its arrays, and the call again, mapped.
             assert run(other, source).stdout.split() == ["0", "1", "2", "3", "4", "5", "6"]
 
@@ -302,6 +341,7 @@ def test_what_is_not_finite_is_refused_where_that_is_asked_for(box: Sandbox, val
     assert isinstance(outcome(box, source), Ok)
 
 
-def test_every_attempt_is_on_the_page() -> None:
-    rows = re.findall(r"^\| ([^|]+?) \|", PAGE.read_text(), re.MULTILINE)
-    assert [one.title for one in ATTEMPTS if one.title not in rows] == []
+def test_the_page_says_of_every_attempt_what_holds_it_and_how_that_is_seen() -> None:
+    rows = re.findall(r"^\| (.+?) \| (.+?) \| `(\w+)` \| `(\w+)` \|$", PAGE.read_text(), re.MULTILINE)
+    said = [(title, tuple(held.split(", ")), (first, second)) for title, held, first, second in rows]
+    assert said == [(one.title, one.held_by, one.seen) for one in ATTEMPTS]

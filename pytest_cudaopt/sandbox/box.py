@@ -16,6 +16,7 @@ from pytest_cudaopt.sandbox.inside import Inside, InsideLostError
 from pytest_cudaopt.sandbox.manifest import Ended
 from pytest_cudaopt.sandbox.outcome import (
     BadOutput,
+    Barriers,
     Killed,
     Level,
     Ok,
@@ -28,16 +29,20 @@ from pytest_cudaopt.sandbox.outcome import (
 )
 
 STANDARD = Limits()
+NONE = Barriers()
 
 
 class Sandbox:
     """Calls at one level, one at a time whatever the threads; a `with` block ends its processes.
 
-    `levels.open_sandbox` chooses the level. This class trusts whoever chose it.
+    `levels.open_sandbox` chooses level and barriers, and tries them out; this class takes them as they are.
     """
 
-    def __init__(self, level: Level, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self, level: Level, barriers: Barriers = NONE, environ: Mapping[str, str] = os.environ
+    ) -> None:
         self.level = level
+        self.barriers = barriers
         self._environ = environ
         self._lock = threading.Lock()
         self._folder = tempfile.TemporaryDirectory(prefix="cudaopt-sandbox-")
@@ -57,23 +62,22 @@ class Sandbox:
             self._leave()
             self._folder.cleanup()
 
-    def start(self) -> tuple[str, ...]:
-        """Start the process that calls fork from, unless it runs, and return the barriers.
+    def start(self) -> None:
+        """Start the process that calls fork from, unless it runs; the first call does it too.
 
-        The first call does it too. Raises EnvironmentFault with what the process said if it does not start.
+        Raises EnvironmentFault with what the process said if it does not start.
         """
         with self._lock:
-            return self._entered().barriers
+            self._entered()
 
     def run(self, call: Call, limits: Limits = STANDARD) -> SandboxRun:
         """Make the call and return what came of it; nothing that it does is an exception here."""
         with self._lock:
-            barriers = self._entered().barriers
             try:
                 with exchange.prepare(call, limits) as between:
                     return self._made(call, limits, between)
             except exchange.UnfitCallError as error:
-                return SandboxRun(Refused(str(error)), self.level, barriers)
+                return SandboxRun(Refused(str(error)), self.level, self.barriers)
 
     def _made(self, call: Call, limits: Limits, between: exchange.Exchange) -> SandboxRun:
         inside = self._entered()
@@ -82,7 +86,7 @@ class Sandbox:
             ended = inside.call(folder, limits, between.descriptors)
         except InsideLostError as error:
             self._leave()
-            return SandboxRun(error.outcome(limits), self.level, inside.barriers)
+            return SandboxRun(error.outcome(limits), self.level, self.barriers)
         except BaseException:
             # A late answer must never be taken for the answer to the next call.
             self._leave()
@@ -92,7 +96,7 @@ class Sandbox:
         return SandboxRun(
             _outcome(call, limits, between, ended),
             self.level,
-            inside.barriers,
+            self.barriers,
             results.printed(between.stdout, limits.printed_bytes),
             results.printed(between.stderr, limits.printed_bytes),
             ended.cpu_s,
@@ -100,7 +104,7 @@ class Sandbox:
 
     def _entered(self) -> Inside:
         if self._inside is None:
-            self._inside = Inside(self.level, self._environ)
+            self._inside = Inside(self.barriers, self._environ)
         return self._inside
 
     def _leave(self) -> None:

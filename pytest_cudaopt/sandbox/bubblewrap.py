@@ -18,7 +18,7 @@ def found(environ: Mapping[str, str]) -> str:
     """Return the path of bwrap; EnvironmentFault if there is none."""
     path = shutil.which("bwrap", path=environ.get("PATH", os.defpath))
     if path is None:
-        raise EnvironmentFault("sandbox 'bubblewrap'", expected="bwrap on the PATH", got="none")
+        raise EnvironmentFault("sandbox", expected="bwrap on the PATH", got="none")
     return path
 
 

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import IO
 
 from pytest_cudaopt.errors import EnvironmentFault
-from pytest_cudaopt.sandbox import bubblewrap, landlock, surroundings
+from pytest_cudaopt.sandbox import bubblewrap, surroundings
 from pytest_cudaopt.sandbox.call import Limits
 from pytest_cudaopt.sandbox.manifest import Ended, Setup, Start
-from pytest_cudaopt.sandbox.outcome import BadOutput, Level, Outcome, TimedOut
+from pytest_cudaopt.sandbox.outcome import BadOutput, Barriers, Outcome, TimedOut
 from pytest_cudaopt.wire import from_json, to_json
 
 _START_TIMEOUT_S = 60.0
@@ -54,17 +54,15 @@ class InsideLostError(Exception):
 class Inside:
     """One zygote. Raises EnvironmentFault if it does not start."""
 
-    def __init__(self, level: Level, environ: Mapping[str, str]) -> None:
+    def __init__(self, barriers: Barriers, environ: Mapping[str, str]) -> None:
         around = surroundings.look_around()
-        knows_landlock = level is not Level.OFF and landlock.version() > 0
-        self._level = level
-        self.barriers = _barriers(level, landlock.version() if knows_landlock else 0)
+        self._barriers = barriers
         setup = Setup(
             readable=around.libraries,
             importable=around.importable,
             preloaded=surroundings.PRELOADED,
-            landlock=knows_landlock,
-            seccomp=level is not Level.OFF,
+            landlock=barriers.landlock > 0,
+            seccomp=barriers.seccomp,
         )
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -74,7 +72,7 @@ class Inside:
 
     def call(self, folder: str, limits: Limits, descriptors: list[int]) -> Ended:
         """Have a child make the call in `folder`; raise InsideLostError if no answer comes."""
-        place = bubblewrap.FOLDER if self._level is Level.BUBBLEWRAP else folder
+        place = bubblewrap.FOLDER if self._barriers.namespaces else folder
         message = json.dumps(to_json(Start(place, limits))).encode()
         try:
             self._channel.settimeout(limits.wall_s + _GRACE_S)
@@ -103,7 +101,7 @@ class Inside:
         around: surroundings.Surroundings,
         environ: Mapping[str, str],
     ) -> subprocess.Popen[bytes]:
-        if self._level is Level.BUBBLEWRAP:
+        if self._barriers.namespaces:
             command = bubblewrap.wrapped(bubblewrap.found(environ), command, around)
         try:
             return subprocess.Popen(  # noqa: S603 - our interpreter, without a shell
@@ -116,7 +114,7 @@ class Inside:
                 start_new_session=True,
             )
         except OSError as error:
-            raise _not_started(self._level, error.strerror or str(error)) from error
+            raise _not_started(error.strerror or str(error)) from error
 
     def _greet(self) -> None:
         self._channel.settimeout(_START_TIMEOUT_S)
@@ -128,7 +126,7 @@ class Inside:
             self._said.seek(0)
             said = self._said.read(_SHOWN).decode(errors="replace").strip()
             self.end()
-            raise _not_started(self._level, said or "no answer")
+            raise _not_started(said or "no answer")
 
 
 def _command(around: surroundings.Surroundings, channel: int, setup: Setup) -> list[str]:
@@ -149,14 +147,5 @@ def _command(around: surroundings.Surroundings, channel: int, setup: Setup) -> l
     ]
 
 
-def _barriers(level: Level, landlock_version: int) -> tuple[str, ...]:
-    named = {
-        "namespaces": level is Level.BUBBLEWRAP,
-        f"landlock {landlock_version}": landlock_version > 0,
-        "seccomp": level is not Level.OFF,
-    }
-    return (*(name for name, stands in named.items() if stands), "limits")
-
-
-def _not_started(level: Level, why: str) -> EnvironmentFault:
-    return EnvironmentFault(f"sandbox '{level}'", expected="its process to start", got=why)
+def _not_started(why: str) -> EnvironmentFault:
+    return EnvironmentFault("sandbox", expected="its process to start", got=why)

@@ -12,7 +12,7 @@ from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.sandbox import landlock, seccomp
 from pytest_cudaopt.sandbox.box import Sandbox
 from pytest_cudaopt.sandbox.call import Call, Limits, Wanted
-from pytest_cudaopt.sandbox.outcome import Level, Ok
+from pytest_cudaopt.sandbox.outcome import Barriers, Level, Ok
 
 AUTO = "auto"
 _STRONGEST_FIRST = (Level.BUBBLEWRAP, Level.LANDLOCK)
@@ -48,10 +48,10 @@ def open_sandbox(wanted: str = AUTO, environ: Mapping[str, str] = os.environ) ->
     if sys.platform != "linux":
         raise EnvironmentFault("sandbox for a model's Python", expected="Linux", got=sys.platform)
     if wanted == Level.OFF:
-        return Sandbox(Level.OFF, environ)
+        return Sandbox(Level.OFF, environ=environ)
     reasons = {}
     for level in _STRONGEST_FIRST if wanted == AUTO else (Level(wanted),):
-        sandbox = Sandbox(level, environ)
+        sandbox = Sandbox(level, barriers_of(level), environ)
         why = why_unfit(sandbox)
         if why is None:
             return sandbox
@@ -63,6 +63,13 @@ def open_sandbox(wanted: str = AUTO, environ: Mapping[str, str] = os.environ) ->
         got="; ".join(f"{level}: {why}" for level, why in reasons.items()),
         next_step="Install bubblewrap, or run it unprotected with --optimize-sandbox=off",
     )
+
+
+def barriers_of(level: Level) -> Barriers:
+    """Return all that this machine may put up at a level."""
+    if level is Level.OFF:
+        return Barriers()
+    return Barriers(level is Level.BUBBLEWRAP, landlock.version(), seccomp=True)
 
 
 def why_unfit(sandbox: Sandbox) -> str | None:

@@ -21,6 +21,25 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True)
+class Barriers:
+    """What stands around a call beside its limits; `landlock` is the version of it, 0 for none."""
+
+    namespaces: bool = False
+    landlock: int = 0
+    seccomp: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """For records: ("namespaces", "landlock 7", "seccomp", "limits")."""
+        standing = {
+            "namespaces": self.namespaces,
+            f"landlock {self.landlock}": self.landlock > 0,
+            "seccomp": self.seccomp,
+        }
+        return (*(name for name, stands in standing.items() if stands), "limits")
+
+
+@dataclass(frozen=True)
 class Ok:
     """The function returned; its outputs are as wanted."""
 
@@ -100,14 +119,11 @@ Outcome = Ok | Raised | TimedOut | OutOfMemory | Killed | BadOutput | Refused
 
 @dataclass(frozen=True)
 class SandboxRun:
-    """An outcome, the beginning of what was printed, and what stood around it.
-
-    `barriers` names what the call was held by, for records: ("namespaces", "landlock 7", "seccomp").
-    """
+    """An outcome, the beginning of what was printed, and what stood around the call."""
 
     outcome: Outcome
     level: Level
-    barriers: tuple[str, ...]
+    barriers: Barriers
     stdout: str = ""
     stderr: str = ""
     cpu_s: float = 0.0
