@@ -311,12 +311,11 @@ def f():
         ("return np.zeros(1, [('a', 'f8')])", "y: a dtype among .*, not"),
         ("return None", "expected y, got nothing"),
         ("return [1.0], [2.0]", "y: expected shape"),
-        ("fcntl.fcntl(4, 1033, 8)", "it ended without an answer|sealed by the call itself|expected y"),
     ],
 )
 def test_what_is_no_result_is_not_taken_for_one(box: Sandbox, statement: str, why: str) -> None:
     source = f"""
-import fcntl, os, pickle
+import os, pickle
 import numpy as np
 def says(data):
     os.pwrite(4, data, 0)
@@ -325,10 +324,6 @@ def f():
     {statement}
 """
     came_of_it = outcome(box, source)
-    if isinstance(came_of_it, Raised):
-        assert "fcntl" in statement
-        assert came_of_it.type == "PermissionError"
-        return
     assert isinstance(came_of_it, BadOutput), came_of_it
     assert re.search(why, came_of_it.why), came_of_it
 

@@ -56,6 +56,11 @@ class Sandbox:
     ) -> None:
         self.close()
 
+    @property
+    def pid(self) -> int | None:
+        """The process that calls are started through, if it runs."""
+        return None if self._inside is None else self._inside.pid
+
     def close(self) -> None:
         """End the processes and remove the folder."""
         with self._lock:
@@ -103,6 +108,8 @@ class Sandbox:
         )
 
     def _entered(self) -> Inside:
+        if self._inside is not None and not self._inside.is_alive:
+            self._leave()
         if self._inside is None:
             self._inside = Inside(self.barriers, self._environ)
         return self._inside

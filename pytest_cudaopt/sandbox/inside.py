@@ -70,6 +70,14 @@ class Inside:
             self._process = self._started(_command(around, other.fileno(), setup), other, around, environ)
         self._greet()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
     def call(self, folder: str, limits: Limits, descriptors: list[int]) -> Ended:
         """Have a child make the call in `folder`; raise InsideLostError if no answer comes."""
         place = bubblewrap.FOLDER if self._barriers.namespaces else folder

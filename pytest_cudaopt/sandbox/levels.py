@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.sandbox import landlock, seccomp
 from pytest_cudaopt.sandbox.box import Sandbox
-from pytest_cudaopt.sandbox.call import Call, Limits, Wanted
+from pytest_cudaopt.sandbox.call import Argument, Call, Limits, Wanted
 from pytest_cudaopt.sandbox.outcome import Barriers, Level, Ok
 
 AUTO = "auto"
@@ -20,8 +20,10 @@ _ATTEMPTS = """\
 import os, socket
 import numpy as np
 
-def attempt(secret):
+def attempt(secret, sees_files):
     def ways():
+        if not sees_files:
+            yield "see a file", lambda: os.stat(secret)
         yield "read a file", lambda: open(secret).read()
         yield "write a file", lambda: open(secret + ".new", "w")
         yield "open a socket", lambda: socket.socket()
@@ -85,9 +87,10 @@ def why_unfit(sandbox: Sandbox) -> str | None:
     with tempfile.TemporaryDirectory(prefix="cudaopt-probe-") as folder:
         secret = Path(folder) / "secret"
         secret.write_text("secret")
-        run = sandbox.run(
-            Call(_ATTEMPTS, "attempt", {"secret": str(secret)}, {"done": Wanted("i64", ())}), _PROBE_LIMITS
-        )
+        # Landlock cannot hide that a file is there; a namespace that shows it is none.
+        sees_files = not sandbox.barriers.namespaces
+        arguments: dict[str, Argument] = {"secret": str(secret), "sees_files": sees_files}
+        run = sandbox.run(Call(_ATTEMPTS, "attempt", arguments, {"done": Wanted("i64", ())}), _PROBE_LIMITS)
     if not isinstance(run.outcome, Ok):
         return f"its probe {run.outcome}"
     return None if run.outcome.arrays["done"] == 0 else f"a call could {run.stdout.strip()}"
