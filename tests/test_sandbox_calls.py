@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -178,7 +180,8 @@ def test_more_than_the_outputs_may_be_is_refused(box: Sandbox) -> None:
 
 
 def test_what_is_printed_is_kept_apart(box: Sandbox) -> None:
-    source = "import sys\ndef f():\n    print('out \N{GREEK SMALL LETTER PI}')\n    print('err', file=sys.stderr)\n"
+    prints = "print('out \N{GREEK SMALL LETTER PI}')\n    print('err', file=sys.stderr)"
+    source = f"import sys\ndef f():\n    {prints}\n"
     run = box.run(Call(source, "f", {}, {}), SHORT)
     assert (run.stdout, run.stderr) == ("out \N{GREEK SMALL LETTER PI}\n", "err\n")
 
@@ -215,11 +218,14 @@ def test_a_process_that_does_not_answer_is_replaced(monkeypatch: pytest.MonkeyPa
 def test_an_interrupted_call_leaves_no_answer_to_the_next(
     box: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
+    send = socket.send_fds
+
+    def interrupted(*arguments: Any) -> None:
+        send(*arguments)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(inside.Ended, "__init__", interrupted)
+        patch.setattr(socket, "send_fds", interrupted)
         with pytest.raises(KeyboardInterrupt):
             outcome(box, "def f(): return [1.0]")
     assert box.pid is None

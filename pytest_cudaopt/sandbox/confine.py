@@ -19,10 +19,13 @@ _PAGE_BYTES = mmap.PAGESIZE
 _MOST_BYTES = 2**46
 
 
-def lead_a_group_of_its_own() -> None:
-    """Have this process be killed together with all that it starts, and when its parent dies."""
+def lead_a_group_of_its_own(parent: int) -> None:
+    """Have this process be killed together with all that it starts, and when its `parent` dies."""
     os.setsid()
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        # It died before it was asked for its signal.
+        os.kill(os.getpid(), signal.SIGKILL)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     # A signal that is blocked stays so in this child, and in what it starts.

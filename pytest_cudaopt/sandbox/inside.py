@@ -67,7 +67,12 @@ class Inside:
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with other:
-            self._process = self._started(_command(around, other.fileno(), setup), other, around, environ)
+            command = _command(around, other.fileno(), setup)
+            try:
+                self._process = self._started(command, other, around, environ)
+            except EnvironmentFault:
+                self._let_go()
+                raise
         self._greet()
 
     @property
@@ -96,11 +101,10 @@ class Inside:
 
     def end(self) -> None:
         """End the process and all that came of it."""
-        self._channel.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        self._said.close()
+        self._let_go()
 
     def _started(
         self,
@@ -123,6 +127,10 @@ class Inside:
             )
         except OSError as error:
             raise _not_started(error.strerror or str(error)) from error
+
+    def _let_go(self) -> None:
+        self._channel.close()
+        self._said.close()
 
     def _greet(self) -> None:
         self._channel.settimeout(_START_TIMEOUT_S)

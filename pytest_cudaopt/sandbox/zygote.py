@@ -54,9 +54,10 @@ def serve(channel_descriptor: int, setup_text: str) -> None:
 
 def _call(setup: Setup, start: Start, taken: int, descriptors: list[int]) -> Ended:
     deadline = time.monotonic() + start.limits.wall_s
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
-        _be_the_child(setup, start, taken, descriptors)
+        _be_the_child(setup, start, taken, descriptors, parent)
     for one in descriptors:
         os.close(one)
     timed_out = not _ends_before(child, deadline)
@@ -80,11 +81,11 @@ def _ends_before(child: int, deadline: float) -> bool:
         signal.sigtimedwait({signal.SIGCHLD}, left)
 
 
-def _be_the_child(setup: Setup, start: Start, taken: int, descriptors: list[int]) -> None:
+def _be_the_child(setup: Setup, start: Start, taken: int, descriptors: list[int], parent: int) -> None:
     """Confine this process, make the call, and end. Whatever happens, never return."""
     status = 1
     try:
-        confine.lead_a_group_of_its_own()
+        confine.lead_a_group_of_its_own(parent)
         given, answer, arrays, out, err = descriptors
         # The zygote's own standard input is /dev/null.
         confine.keep_only([0, out, err, given, answer, arrays])
