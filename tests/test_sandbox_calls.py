@@ -152,6 +152,11 @@ def test_a_long_message_is_cut(box: Sandbox) -> None:
     assert came_of_it == Raised("ValueError", "x" * 2000, 2)
 
 
+def test_a_message_is_told_without_what_moves_a_cursor(box: Sandbox) -> None:
+    came_of_it = outcome(box, "def f(): raise ValueError('\\x1b[2J\\ud800')")
+    assert came_of_it == Raised("ValueError", "\ufffd[2J\ufffd", 2)
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

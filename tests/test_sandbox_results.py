@@ -6,6 +6,7 @@ import fcntl
 import json
 import mmap
 import os
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from pytest_cudaopt.sandbox.call import Wanted
 from pytest_cudaopt.sandbox.manifest import Answer, ArrayEntry, places
-from pytest_cudaopt.sandbox.results import BadOutputError, printed, read_answer, read_arrays
+from pytest_cudaopt.sandbox.results import BadOutputError, printed, read_answer, read_arrays, readable
 
 F_SEAL_SEAL = fcntl.F_SEAL_SEAL
 ANYTHING = {"y": Wanted()}
@@ -158,7 +159,33 @@ def test_small_floats_that_are_not_finite_are_noticed(dtype: str, memory: Memory
         read_arrays(memory.descriptor, entries, {"y": Wanted(finite=True)}, 4096)
 
 
+def test_no_answer_is_anything_but_read_or_refused() -> None:
+    rng = random.Random(1)  # noqa: S311 - reproducible on purpose
+    good = json.dumps({"arrays": [entry(), entry(name="z", shape=[])], "raised": None}).encode()
+    refused = 0
+    for _ in range(500):
+        text = bytearray(good)
+        for _ in range(rng.randrange(1, 5)):
+            text[rng.randrange(len(text))] = rng.choice(b'[]{}",:0e-\\\xff\x00 t')
+        made = Memory()
+        try:
+            read_answer(made.holding(bytes(text)))
+        except BadOutputError:
+            refused += 1
+        finally:
+            os.close(made.descriptor)
+    assert 100 < refused < 500
+
+
 def test_what_was_printed_is_text_whatever_it_was(memory: Memory) -> None:
     memory.holding(b"a\xffb\0c")
     assert printed(memory.descriptor, 4096) == "a\ufffdb\ufffdc"
     assert printed(memory.descriptor, 1) == "a"
+
+
+def test_what_is_shown_moves_no_cursor() -> None:
+    assert (
+        readable("a\x1b[2J\n\tb\ud800\u202e\N{GREEK SMALL LETTER PI}")
+        == "a\ufffd[2J\n\tb\ufffd\ufffd\N{GREEK SMALL LETTER PI}"
+    )
+    assert readable("abc", 2) == "ab"

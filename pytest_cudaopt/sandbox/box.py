@@ -128,7 +128,7 @@ def _outcome(call: Call, limits: Limits, between: exchange.Exchange, ended: Ende
     try:
         return _said(call, limits, between)
     except results.BadOutputError as error:
-        return BadOutput(str(error))
+        return BadOutput(results.readable(str(error), 500))
 
 
 def _killed(number: int, limits: Limits, ended: Ended) -> Outcome:
@@ -140,12 +140,12 @@ def _killed(number: int, limits: Limits, ended: Ended) -> Outcome:
 def _said(call: Call, limits: Limits, between: exchange.Exchange) -> Outcome:
     answer = results.read_answer(between.answer)
     if answer.refused is not None:
-        return Refused(answer.refused[:500])
+        return Refused(results.readable(answer.refused, 500))
     if answer.raised is not None:
         raised = answer.raised
         if raised.out_of_memory:
             return OutOfMemory(limits.memory_bytes)
-        return Raised(raised.type[:100], raised.message[:2000], raised.line)
+        return Raised(results.readable(raised.type, 100), results.readable(raised.message, 2000), raised.line)
     if answer.arrays is None:
         raise results.BadOutputError("neither arrays nor an exception")
     return Ok(results.read_arrays(between.arrays, answer.arrays, call.outputs, limits.output_bytes))

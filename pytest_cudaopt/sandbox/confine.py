@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import math
 import mmap
 import os
@@ -14,6 +15,8 @@ from pytest_cudaopt.sandbox.call import Limits
 from pytest_cudaopt.sandbox.manifest import Setup
 
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+# The same number on every machine.
+_CLOSE_RANGE = 436
 _CAPABILITIES_V3 = 0x20080522
 _PAGE_BYTES = mmap.PAGESIZE
 _MOST_BYTES = 2**46
@@ -35,10 +38,10 @@ def lead_a_group_of_its_own(parent: int) -> None:
 def keep_only(descriptors: list[int]) -> list[int]:
     """Make `descriptors` 0, 1, 2 and so on, close all others, and return the new numbers."""
     # Above all targets first, so that none is overwritten before it is moved.
-    high = [os.dup2(one, 64 + index, inheritable=False) for index, one in enumerate(descriptors)]
+    high = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, len(descriptors)) for one in descriptors]
     for index, one in enumerate(high):
         os.dup2(one, index)
-    os.closerange(len(descriptors), os.sysconf("SC_OPEN_MAX"))
+    _close_from(len(descriptors))
     return list(range(len(descriptors)))
 
 
@@ -87,6 +90,14 @@ def close_in(setup: Setup) -> None:
     if setup.seccomp:
         # Last: it would refuse what the others need.
         seccomp.install()
+
+
+def _close_from(first: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    last = ctypes.c_uint(0xFFFFFFFF)
+    if libc.syscall(ctypes.c_long(_CLOSE_RANGE), ctypes.c_uint(first), last, ctypes.c_int(0)):
+        # Before Linux 5.9: one by one, up to a number that may be huge.
+        os.closerange(first, os.sysconf("SC_OPEN_MAX"))
 
 
 def _has_room_for_a_page() -> bool:

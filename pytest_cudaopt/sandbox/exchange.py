@@ -58,9 +58,7 @@ class Exchange:
 
 def prepare(call: Call, limits: Limits) -> Exchange:
     """Write the call down and make room for what comes out; raise UnfitCallError if it cannot be."""
-    content = _written(call, limits)
-    given = _memory("given", len(content))
-    _write(given, content)
+    given = _written(call, limits)
     fcntl.fcntl(given, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)
     sizes = (ANSWER_BYTES, limits.output_bytes, limits.printed_bytes, limits.printed_bytes)
     names = ("answer", "arrays", "stdout", "stderr")
@@ -68,8 +66,8 @@ def prepare(call: Call, limits: Limits) -> Exchange:
     return Exchange(given, *rest)
 
 
-def _written(call: Call, limits: Limits) -> bytes:
-    """Return the call as bytes: length and text of a header, then the arrays."""
+def _written(call: Call, limits: Limits) -> int:
+    """Return memory with the call: length and text of a header, then the arrays."""
     if len(call.source.encode(errors="surrogatepass")) > _MOST_SOURCE_BYTES:
         raise UnfitCallError(f"a source of more than {_MOST_SOURCE_BYTES} bytes")
     arrays: list[NDArray[Any]] = []
@@ -91,17 +89,18 @@ def _written(call: Call, limits: Limits) -> bytes:
     return _joined(header, arrays, offsets, end)
 
 
-def _joined(header: dict[str, Any], arrays: list[NDArray[Any]], offsets: list[int], end: int) -> bytes:
-    # Its own place depends on the header's length: leave it room, in blanks that JSON does not mind.
-    text = json.dumps(header).encode()
-    _, base = places([8 + len(text) + len(', "base": ') + 20])
+def _joined(header: dict[str, Any], arrays: list[NDArray[Any]], offsets: list[int], end: int) -> int:
+    # Its own place depends on the header's length: leave room for it.
+    _, base = places([8 + len(json.dumps({**header, "base": 2**62}))])
     text = json.dumps({**header, "base": base}).encode()
-    content = bytearray(base + end)
-    content[:8] = len(text).to_bytes(8, "little")
-    content[8 : 8 + len(text)] = text
-    for one, offset in zip(arrays, offsets, strict=True):
-        content[base + offset : base + offset + one.nbytes] = one.tobytes()
-    return bytes(content)
+    descriptor = _memory("given", base + end)
+    with mmap.mmap(descriptor, base + end) as memory:
+        memory[:8] = len(text).to_bytes(8, "little")
+        memory[8 : 8 + len(text)] = text
+        for one, offset in zip(arrays, offsets, strict=True):
+            memory.seek(base + offset)
+            memory.write(np.ascontiguousarray(one).reshape(-1).view(np.uint8).data)
+    return descriptor
 
 
 def _node(path: str, value: Argument, arrays: list[NDArray[Any]]) -> dict[str, Any]:
@@ -126,8 +125,3 @@ def _memory(name: str, size: int) -> int:
     os.ftruncate(descriptor, size)
     fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
     return descriptor
-
-
-def _write(descriptor: int, content: bytes) -> None:
-    with mmap.mmap(descriptor, len(content)) as memory:
-        memory[:] = content

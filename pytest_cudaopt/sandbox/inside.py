@@ -26,9 +26,9 @@ _MESSAGE_BYTES = 64 * 1024
 _SHOWN = 2000
 # Without the package's __init__ and its imports: the inside needs few modules.
 _BEGIN = """\
-import sys, types
-root, paths, channel, setup = sys.argv[1:]
-sys.path[:0] = paths.split(":")
+import json, sys, types
+root, channel, setup = sys.argv[1:]
+sys.path[:0] = json.loads(setup)["importable"]
 package = types.ModuleType("pytest_cudaopt")
 package.__path__ = [root]
 sys.modules["pytest_cudaopt"] = package
@@ -146,21 +146,10 @@ class Inside:
 
 
 def _command(around: surroundings.Surroundings, channel: int, setup: Setup) -> list[str]:
-    paths = ":".join(around.importable)
     text = json.dumps(to_json(setup))
     # Isolated, without site-packages, writing no bytecode.
-    return [
-        around.python,
-        "-I",
-        "-S",
-        "-B",
-        "-c",
-        _BEGIN,
-        str(surroundings.PACKAGE),
-        paths,
-        str(channel),
-        text,
-    ]
+    begin = [around.python, "-I", "-S", "-B", "-c", _BEGIN]
+    return [*begin, str(surroundings.PACKAGE), str(channel), text]
 
 
 def _not_started(why: str) -> EnvironmentFault:

@@ -42,8 +42,17 @@ class BadOutputError(Exception):
 
 def printed(descriptor: int, most_bytes: int) -> str:
     """Return what was printed to one of the streams; whatever is no text is replaced."""
-    text = os.pread(descriptor, most_bytes, 0).rstrip(b"\0").decode(errors="replace")
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return readable(os.pread(descriptor, most_bytes, 0).rstrip(b"\0").decode(errors="replace"))
+
+
+def readable(text: str, most: int | None = None) -> str:
+    """Return at most `most` characters of `text` without any that move a cursor or cannot be written."""
+    shown = text[:most]
+    if shown.isascii() and shown.isprintable():
+        return shown
+    return "".join(
+        one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}" for one in shown
+    )
 
 
 def read_answer(descriptor: int) -> Answer:
