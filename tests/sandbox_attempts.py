@@ -60,7 +60,8 @@ class Attempt:
     def succeeds_alone(self, place: Path) -> bool:
         """Make the attempt in a process that nothing holds."""
         code = f"{self.source}\nassert attempt({str(place)!r}) == [1.0]"
-        ended = subprocess.run([sys.executable, "-I", "-c", code], timeout=60, stdin=subprocess.DEVNULL)
+        command = [sys.executable, "-I", "-c", code]
+        ended = subprocess.run(command, timeout=60, stdin=subprocess.DEVNULL, cwd=place)
         return ended.returncode == 0
 
     def __str__(self) -> str:
