@@ -210,20 +210,26 @@ def test_many_small_objects_are_too_many_too(box: Sandbox) -> None:
     assert outcome(box, source) == OutOfMemory(SHORT.memory_bytes)
 
 
-@pytest.mark.parametrize("descriptor", [1, 2, 4, 5])
-def test_ten_gigabytes_fit_into_none_of_its_descriptors(box: Sandbox, descriptor: int) -> None:
+@pytest.mark.parametrize(
+    ("descriptor", "seen"),
+    [
+        (1, "raised PermissionError"),
+        (2, "raised PermissionError"),
+        # What was written over an answer is none.
+        (4, "gave no usable output"),
+        # As long as a file may be: the limit is reached before the end of the memory.
+        (5, "raised OSError"),
+    ],
+)
+def test_ten_gigabytes_fit_into_none_of_its_descriptors(box: Sandbox, descriptor: int, seen: str) -> None:
     source = """
 import os
 def f(descriptor):
-    block = b"x" * 2**20
-    for _ in range(10 * 2**10):
+    block = b"x" * 2**16
+    for _ in range(160 * 2**10):
         os.write(descriptor, block)
 """
-    came_of_it = outcome(box, source, descriptor=descriptor)
-    # What was written over an answer is none.
-    assert isinstance(came_of_it, Raised | BadOutput), came_of_it
-    if isinstance(came_of_it, Raised):
-        assert came_of_it.type in ("PermissionError", "OSError")
+    assert str(outcome(box, source, descriptor=descriptor)).startswith(seen)
 
 
 def test_of_a_printed_gigabyte_the_beginning_is_kept(box: Sandbox) -> None:

@@ -14,7 +14,7 @@ from pytest_cudaopt.sandbox import landlock, levels, seccomp, surroundings
 from pytest_cudaopt.sandbox.box import Sandbox
 from pytest_cudaopt.sandbox.call import Call
 from pytest_cudaopt.sandbox.levels import open_sandbox, why_unfit
-from pytest_cudaopt.sandbox.outcome import Barriers, Level, Ok
+from pytest_cudaopt.sandbox.outcome import BadOutput, Barriers, Level, Ok
 from pytest_cudaopt.sandbox.syscalls import AUDIT_ARCH, numbers
 
 NOWHERE = {"PATH": "/nonexistent"}
@@ -129,6 +129,33 @@ def f():
         if not isinstance(run.outcome, Ok):
             pytest.skip(f"whoever is not root is refused even this: {run.outcome}")
         assert_ends(int(run.stdout))
+
+
+def test_a_call_has_no_capability_and_gets_none_even_if_root_makes_it() -> None:
+    source = """
+def f():
+    lines = open("/proc/self/status").read().splitlines()
+    print(*[line for line in lines if line.startswith(("CapPrm", "CapEff", "NoNewPrivs"))], sep="\\n")
+"""
+    with Sandbox(Level.OFF) as unprotected:
+        said = unprotected.run(Call(source, "f", {}, {})).stdout.split()
+    assert said == ["CapPrm:", "0" * 16, "CapEff:", "0" * 16, "NoNewPrivs:", "1"]
+
+
+def test_a_call_does_not_outlive_the_process_that_it_was_forked_from() -> None:
+    source = """
+import os, signal
+def f():
+    print(os.getpid())
+    os.kill(os.getppid(), signal.SIGKILL)
+    while True:
+        pass
+"""
+    with Sandbox(Level.OFF) as unprotected:
+        run = unprotected.run(Call(source, "f", {}, {}))
+        assert run.outcome == BadOutput("the sandbox itself ended during the call")
+        assert_ends(int(run.stdout))
+        assert isinstance(unprotected.run(Call("def f(): pass", "f", {}, {})).outcome, Ok)
 
 
 def assert_ends(pid: int) -> None:

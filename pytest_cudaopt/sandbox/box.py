@@ -85,27 +85,32 @@ class Sandbox:
                 return SandboxRun(Refused(str(error)), self.level, self.barriers)
 
     def _made(self, call: Call, limits: Limits, between: exchange.Exchange) -> SandboxRun:
+        cpu_s = 0.0
+        try:
+            ended = self._ended(limits, between)
+            outcome, cpu_s = _outcome(call, limits, between, ended), ended.cpu_s
+        except InsideLostError as error:
+            outcome = error.outcome(limits)
+        return SandboxRun(
+            outcome,
+            self.level,
+            self.barriers,
+            results.printed(between.stdout, limits.printed_bytes),
+            results.printed(between.stderr, limits.printed_bytes),
+            cpu_s,
+        )
+
+    def _ended(self, limits: Limits, between: exchange.Exchange) -> Ended:
         inside = self._entered()
         folder = tempfile.mkdtemp(dir=self._folder.name)
         try:
-            ended = inside.call(folder, limits, between.descriptors)
-        except InsideLostError as error:
-            self._leave()
-            return SandboxRun(error.outcome(limits), self.level, self.barriers)
+            return inside.call(folder, limits, between.descriptors)
         except BaseException:
             # A late answer must never be taken for the answer to the next call.
             self._leave()
             raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return SandboxRun(
-            _outcome(call, limits, between, ended),
-            self.level,
-            self.barriers,
-            results.printed(between.stdout, limits.printed_bytes),
-            results.printed(between.stderr, limits.printed_bytes),
-            ended.cpu_s,
-        )
 
     def _entered(self) -> Inside:
         if self._inside is not None and not self._inside.is_alive:
