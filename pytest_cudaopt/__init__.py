@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from pytest_cudaopt.index_values import indices, lengths, offsets, permutation, sorted_
     from pytest_cudaopt.markers import Constant, In, InOut, Out, Scalar, Scratch
+    from pytest_cudaopt.resource_limits import limits
     from pytest_cudaopt.structs import Struct
     from pytest_cudaopt.torch_reference import torch_reference
     from pytest_cudaopt.values import integers, normal, uniform
@@ -64,6 +65,7 @@ __all__ = [
     "integers",
     "kernel",
     "lengths",
+    "limits",
     "normal",
     "offsets",
     "permutation",
@@ -87,6 +89,7 @@ _HOMES = {
     "declared": ("Kernel",),
     "index_values": ("indices", "lengths", "offsets", "permutation", "sorted_"),
     "markers": ("Constant", "In", "InOut", "Out", "Scalar", "Scratch"),
+    "resource_limits": ("limits",),
     "structs": ("Struct",),
     "torch_reference": ("torch_reference",),
     "values": ("integers", "normal", "uniform"),

@@ -19,13 +19,13 @@ from pytest_cudaopt.errors import DeclarationError, ExpressionError, ReferenceRa
 from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Latency, Plan, Stage, Tried
 from pytest_cudaopt.finding import SEEN_BY_CHECKS, Finding
 from pytest_cudaopt.gate_case import gate_case
-from pytest_cudaopt.ladder import Rung
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.measure import Measured, measure
 from pytest_cudaopt.prepare import prepare
 from pytest_cudaopt.prepared_case import PreparedCase
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.run import configure
+from pytest_cudaopt.rung import Rung
 from pytest_cudaopt.sanitize import sanitize
 from pytest_cudaopt.sanitize_cases import DRAWN, drawn_cases
 from pytest_cudaopt.sanitized import Sanitized

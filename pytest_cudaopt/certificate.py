@@ -129,6 +129,9 @@ def _proved(evaluation: Evaluation) -> list[str]:
     proved: list[str] = []
     if evaluation.outcomes:
         proved.append("compiles, with the declared parameter types")
+    if (limits := evaluation.limits) is not None and not limits.findings:
+        but = " but for what is waived" if limits.waived else ""
+        proved.append(f"keeps {limits.limits}{but} ({limits.compiled_for}): {limits.figures}")
     if passed:
         proved.append(f"matches the reference within tolerance at {', '.join(passed)}")
         if _sees_every_access(evaluation):

@@ -98,8 +98,13 @@ def close(source: str, place: Place) -> Closure:
 
 def close_over(source: str, place: Place, texts: Mapping[str, str]) -> Closure:
     """Do so with headers kept from earlier, named relative to the source's folder; no file is read."""
+    return close_in(source, place, KeptTexts(place.folder, texts))
+
+
+def close_in(source: str, place: Place, files: HeaderFiles) -> Closure:
+    """Do so with the headers that `files` has."""
     scanned = scan(source)
-    return _closure(place, source, scanned, _reach(source, scanned, place, KeptTexts(place.folder, texts)))
+    return _closure(place, source, scanned, _reach(source, scanned, place, files))
 
 
 def _closure(place: Place, source: str, scanned: Scan, reached: _Reached) -> Closure:

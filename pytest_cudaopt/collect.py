@@ -48,7 +48,7 @@ def kernel_in_class(class_name: str, kernel: Kernel) -> DeclarationError:
 
 
 class KernelItem(pytest.Function):
-    """One check, fuzzing, sanitizing, latency measurement or optimisation of a declared kernel."""
+    """One check, fuzzing, sanitizing, limits, latency measurement or optimisation of a declared kernel."""
 
     def __init__(self, *, work: Work, **rest: Any) -> None:
         super().__init__(**rest)
@@ -151,6 +151,8 @@ def _works(collector: pytest.Module, name: str, kernel: Kernel, settings: Settin
     for position, case_id, case in named_cases:
         yield Work(kernel, kernel_id, RowStage.CHECK, position, case_id, case)
     after = len(kernel.cases)
+    if kernel.limits is not None:
+        yield Work(kernel, kernel_id, RowStage.LIMITS, after + 3, "", None)
     if settings.fuzz_examples > 0:
         yield Work(kernel, kernel_id, RowStage.FUZZ, after, "", None)
         yield Work(kernel, kernel_id, RowStage.CONTRACT, after + 1, "", None)
@@ -160,7 +162,7 @@ def _works(collector: pytest.Module, name: str, kernel: Kernel, settings: Settin
         if case.measure:
             yield Work(kernel, kernel_id, RowStage.LATENCY, position, case_id, case)
     if settings.optimize:
-        yield Work(kernel, kernel_id, RowStage.OPTIMIZE, after + 3, "", None)
+        yield Work(kernel, kernel_id, RowStage.OPTIMIZE, after + 4, "", None)
 
 
 def _item(collector: pytest.Module, name: str, work: Work) -> pytest.Item:

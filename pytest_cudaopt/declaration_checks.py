@@ -13,6 +13,7 @@ from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.draw_sizes import contradiction
 from pytest_cudaopt.errors import DeclarationError, ExpressionError, did_you_mean
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.finding import BEYOND_LIMITS
 from pytest_cudaopt.float_expressions import FloatExpression
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.reference_source import ReferenceSource
@@ -27,6 +28,16 @@ def require_sound(declared: Kernel, written: tuple[Case, ...]) -> None:
     _require_cases(declared, written)
     declared.contract.require_known(declared.sizes, dict(declared.derived))
     _require_kept(declared, written)
+    _require_limits_of_waivers(declared)
+
+
+def _require_limits_of_waivers(declared: Kernel) -> None:
+    """Refuse a waiver of a limit where there are no limits: no item would say that it matches nothing."""
+    waiver = next((one for one in declared.waivers if one.kind in BEYOND_LIMITS), None)
+    if waiver is not None and declared.limits is None:
+        raise DeclarationError(
+            str(waiver), expected="limits=limits(...) beside it", got="none", next_step="Remove the waiver"
+        )
 
 
 def _require_names(declared: Kernel) -> None:

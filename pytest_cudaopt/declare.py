@@ -31,6 +31,7 @@ from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.properties import Obligations
 from pytest_cudaopt.reference_source import Reference, as_reference
+from pytest_cudaopt.resource_limits import ResourceLimits, declared_limits
 from pytest_cudaopt.structs import require_members_taken
 from pytest_cudaopt.tolerance import Bound, Tolerance
 from pytest_cudaopt.waivers import Waiver
@@ -59,6 +60,7 @@ def kernel(
     work: Work | None = None,
     reference: Callable[..., Any] | str | None = None,
     accept: Callable[..., Any] | None = None,
+    limits: ResourceLimits | None = None,
     waivers: Iterable[Waiver] = (),
     required: Iterable[str] = (),
     ignored: Iterable[str] = (),
@@ -78,9 +80,10 @@ def kernel(
 
     `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least
     and most that is drawn of a size (without it from 1 to twice its largest case); cases keep to them too.
-    `waivers` are findings to accept, such as `waive("race", at="hist.cu:31", reason="...")`. What the kernel
-    can do beyond its cases binds candidates: `ignored` names properties that need not be kept, `required`
-    those that the kernel itself must have.
+    `limits` are the most registers, spills and shared memory it may take, `waivers` findings to accept, such
+    as `waive("race", at="hist.cu:31", reason="...")`. What the kernel can do beyond its cases binds
+    candidates: `ignored` names properties that need not be kept, `required` those that the kernel itself must
+    have.
     """
     caller = sys._getframe(1)
     called_at = place_in(caller)
@@ -122,6 +125,7 @@ def kernel(
                 stub=_texts("stub=", stub, "['torch/*']"),
                 pytestmark=list(getattr(function, "pytestmark", [])),
                 accept=_accept(accept),
+                limits=declared_limits(limits),
                 waivers=_waivers(waivers),
                 obligations=Obligations.declared(required, ignored),
             )

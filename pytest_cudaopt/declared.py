@@ -12,18 +12,20 @@ from pytest_cudaopt import directives, instances, macros, regions
 from pytest_cudaopt.amounts import Amount, Work
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.cases import Case, case_ids
-from pytest_cudaopt.closure import Place, close
+from pytest_cudaopt.closure import Place, close, close_in
 from pytest_cudaopt.compdb import Flags
 from pytest_cudaopt.contract import Contract
 from pytest_cudaopt.directive_checks import require_known_names
 from pytest_cudaopt.directives import Directives
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceError, SourceLocation, why_unreadable
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.header_files import HeaderFiles
 from pytest_cudaopt.instances import Instance, Types
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.properties import Obligations
 from pytest_cudaopt.reference_source import Reference, ReferenceSource
+from pytest_cudaopt.resource_limits import ResourceLimits
 from pytest_cudaopt.tolerance import Tolerance
 from pytest_cudaopt.waivers import Waiver
 
@@ -65,6 +67,7 @@ class Kernel:
     inherited: Flags = field(default_factory=Flags)
     pytestmark: list[Any] = field(default_factory=list)
     accept: Callable[..., Any] | None = None
+    limits: ResourceLimits | None = None
     waivers: tuple[Waiver, ...] = ()
     obligations: Obligations = field(default_factory=Obligations)
 
@@ -198,9 +201,16 @@ class Kernel:
         Each tunable has its first value. Raises SourceError for a missing file or unreadable directives, and
         unless it is clear which launch rule is the kernel's.
         """
-        source = self.read_source()
+        return self.start_from(self.read_source())
+
+    def start_from(self, source: str, headers: HeaderFiles | None = None) -> Candidate:
+        """Return what the starting candidate is if the file holds `source`.
+
+        With `headers` these stand for the files of headers, and no file is read. Raises SourceError as
+        `start` does.
+        """
         self._require_one_rule(source)
-        return self.candidate(source, self.source)
+        return self.candidate(source, self.source, headers)
 
     def _require_one_rule(self, source: str) -> None:
         """Refuse a file's rule beside `launch=` where it may be that of another kernel in the file."""
@@ -217,15 +227,16 @@ class Kernel:
             at=self.location,
         )
 
-    def candidate(self, source: str, file: Path) -> Candidate:
+    def candidate(self, source: str, file: Path, headers: HeaderFiles | None = None) -> Candidate:
         """Return what `source` is as a candidate, each tunable at its first value; `file` names it.
 
         Its own launch rule comes first, then `launch=`, then the rule of the kernel's file. Of a source with
-        regions only the kernel's own counts. Raises SourceError as `start` does.
+        regions only the kernel's own counts. With `headers` no file is read, as in `start_from`. Raises
+        SourceError as `start` does.
         """
         source = self._own_region(source, file)
         found = directives.read(source, str(file))
-        rule = found.rule or self.launch or self._rule_of_file(file)
+        rule = found.rule or self.launch or self._rule_of_file(file, is_read=headers is None)
         self._require_own_names(found)
         known = {*self.sizes, *dict(self.derived), *found.starting_values}
         require_known_names(rule, known, found, self.location, self.name)
@@ -236,7 +247,7 @@ class Kernel:
             tunables=tuple(found.starting_values.items()),
             defines=macros.with_own(self.inherited.defines, self.defines, taken=found.starting_values),
             options=directives.with_own(self.inherited.options, (*found.options, *self.options)),
-            closure=close(source, self.place),
+            closure=close(source, self.place) if headers is None else close_in(source, self.place, headers),
         )
 
     def _own_region(self, source: str, file: Path) -> str:
@@ -257,8 +268,8 @@ class Kernel:
                 at=self.location,
             )
 
-    def _rule_of_file(self, file: Path) -> LaunchRule:
-        rule = self.read_directives().rule
+    def _rule_of_file(self, file: Path, *, is_read: bool) -> LaunchRule:
+        rule = self.read_directives().rule if is_read else None
         if rule is None:
             raise SourceError(
                 f"kernel '{self.name}'",

@@ -85,7 +85,7 @@ class Challenger:
         required = self.kernel.obligations.required
         return asked in required or (self.is_start and asked is Property.FUZZED_SIZES)
 
-    def stand(self, asked: Property, case: Case, *, start_first: bool = False) -> Tested:
+    def stand(self, asked: Property, case: Case) -> Tested:
         """Judge the candidate at `case`; what the start or the reference cannot do there binds nobody.
 
         Raises as `pipeline.evaluate` does, except where only the case is to blame.
@@ -93,9 +93,7 @@ class Challenger:
         required = self.requires(asked)
         if asked is Property.LARGER_SIZES and (threads := self._threads(case)) > _MOST_THREADS_ON_SIM:
             return Tested(None, f"at {case}: its launch has {threads} threads, too many for sim")
-        # What no declared draw has may also ask a reference for more memory than there is.
-        start_first = start_first or asked is Property.INTEGER_RANGE
-        if start_first and not required and not self.observed(asked, case).holds:
+        if asked.is_risky and not required and not self.observed(asked, case).holds:
             return Tested(None, self.observed(asked, case).why)
         if not required and (fault := self._fault_of_start(case)) is not None:
             return Tested(None, f"at {case}: the starting kernel fails there: {fault.message}")

@@ -16,6 +16,7 @@ from pytest_cudaopt.gated import Gated, Thresholds
 from pytest_cudaopt.launch import LaunchConfiguration
 from pytest_cudaopt.line_counters import LineCounters
 from pytest_cudaopt.properties import Property
+from pytest_cudaopt.resources_taken import LimitsJudged
 from pytest_cudaopt.sanitized import Sanitized
 from pytest_cudaopt.tripwire import Tripwire
 
@@ -30,6 +31,7 @@ class Stage(StrEnum):
     """The stages of the chain, cheapest first."""
 
     COMPILE = "compile"
+    LIMITS = "limits"
     SCAN = "scan"
     CHECK = "check"
     PROBE = "probe"
@@ -70,6 +72,7 @@ class Plan:
     error is below that share. With `stop_at_first` a stage stops at its first failing case, and the cases
     after it are missing from the evaluation.
 
+    LIMITS holds what was compiled against the kernel's limits, if it has some.
     SCAN looks through the compiled code: it judges nothing, but says where to look.
     PROBE launches the smallest of `cases` again and again, FUZZ draws `fuzz_examples` cases from `fuzz_seed`,
     CONTRACT asks for what the `witness`, the starting kernel, can do beyond what is declared. Without a
@@ -330,6 +333,7 @@ class Evaluation:
     did, the most severe first; `reason` is one sentence for a person. `resources` are those of each entry
     of the compiled module. `seconds` holds wall time by stage, `tried` what was put to the test beyond the
     declared cases, from `fuzz_seed` if anything was. `tripwires` are those the starting kernel has not.
+    `limits` are there if the kernel has some and they were judged.
     """
 
     kernel: str
@@ -345,6 +349,7 @@ class Evaluation:
     tried: tuple[Tried, ...] = ()
     fuzz_seed: int | None = None
     tripwires: tuple[Tripwire, ...] = ()
+    limits: LimitsJudged | None = None
 
     @property
     def finding(self) -> Finding | None:

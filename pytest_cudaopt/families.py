@@ -25,6 +25,8 @@ class Family(StrEnum):
     CANCELLING = "cancelling"
     # Of other sizes than numbers usually have.
     TINY = "tiny"
+    # Evenly from -16 to 16, where functions bend: approximations are worst between usual numbers and large.
+    SWEEP = "sweep"
     # Each row of a scale of its own, up to a thousand.
     MODERATE = "moderate"
     HUGE = "huge"
@@ -65,6 +67,7 @@ class Family(StrEnum):
 
 _PROPERTY = {
     Family.TINY: Property.MAGNITUDES,
+    Family.SWEEP: Property.MAGNITUDES,
     Family.MODERATE: Property.MAGNITUDES,
     Family.HUGE: Property.MAGNITUDES,
     Family.LEAST: Property.MAGNITUDES,

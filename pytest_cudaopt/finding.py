@@ -35,6 +35,10 @@ class FindingKind(StrEnum):
     INVALID_REQUEST = "invalid_request"
     ORDER_DEPENDENT = "order_dependent"
     IMPLAUSIBLE = "implausible"
+    REGISTERS_EXCEEDED = "registers_exceeded"
+    SPILL_EXCEEDED = "spill_exceeded"
+    SHARED_EXCEEDED = "shared_exceeded"
+    STACK_EXCEEDED = "stack_exceeded"
 
 
 # What the checks of `sim` see without ending the launch, the surest to make a result wrong first.
@@ -43,6 +47,13 @@ SEEN_BY_CHECKS = (
     FindingKind.UNINITIALIZED_READ,
     FindingKind.UNFINISHED_COPY,
     FindingKind.ORDER_DEPENDENT,
+)
+# What exceeds a declared limit: the compiler's numbers, no launch.
+BEYOND_LIMITS = (
+    FindingKind.REGISTERS_EXCEEDED,
+    FindingKind.SPILL_EXCEEDED,
+    FindingKind.SHARED_EXCEEDED,
+    FindingKind.STACK_EXCEEDED,
 )
 # The machine or the simulator gave up, which says nothing about the kernel.
 NOT_JUDGED = frozenset({FindingKind.UNSUPPORTED_INSTRUCTION, FindingKind.OUT_OF_MEMORY})

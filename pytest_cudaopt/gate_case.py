@@ -5,7 +5,7 @@ A version that cannot be rebuilt here fails nobody: what was recorded of it is a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.compile import CompileFailure, compile_candidate
@@ -79,5 +79,9 @@ def gate_case(current: TimedCase, incumbent: Incumbent, device: Device, plan: Pl
     Raises what compiling and running do for what is no kernel's fault.
     """
     if device.is_gpu:
-        return _OnGpu(current, incumbent, device, plan).gate()
-    return gate_on_sim(current, incumbent, device, plan, plan.thresholds)
+        gated = _OnGpu(current, incumbent, device, plan).gate()
+    else:
+        gated = gate_on_sim(current, incumbent, device, plan, plan.thresholds)
+    if not incumbent.note or gated.verdict is GateVerdict.SAME:
+        return gated
+    return replace(gated, reason=f"{gated.reason} ({incumbent.note})")

@@ -55,11 +55,16 @@ class Disk:
             text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
         except OSError as error:
             return Content("", scan(""), f"it cannot be read ({error.strerror or error})")
-        # The compiler would read up to there only.
-        refusal = "it holds a zero byte" if "\0" in text else None
-        content = Content(text, scan(text), refusal)
+        content = content_of(text)
         _CONTENTS[path] = (stamp, content)
         return content
+
+
+def content_of(text: str) -> Content:
+    """Return what a header with this text is."""
+    # The compiler would read up to there only.
+    refusal = "it holds a zero byte" if "\0" in text else None
+    return Content(text, scan(text), refusal)
 
 
 _CONTENTS: dict[str, tuple[Stamp | None, Content]] = {}

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 class Incumbent:
     """A version by the name it is gated under: "baseline", "anchor" or a git revision.
 
-    `candidate` is None where it cannot be rebuilt, and `why_not` says why. `recorded` holds what was seen of
-    it by case id, on `machine`; empty for a version nobody has recorded.
+    `candidate` is None where it cannot be rebuilt, and `why_not` says why; `note` says what of a rebuilt one
+    is not as it was. `recorded` holds what was seen of it by case id, on `machine`; empty for a version
+    nobody has recorded.
     """
 
     name: str
@@ -24,3 +25,4 @@ class Incumbent:
     why_not: str = ""
     recorded: Mapping[str, Recorded] = field(default_factory=dict)
     machine: Machine | None = None
+    note: str = ""

@@ -20,6 +20,7 @@ from pytest_cudaopt.evaluation import Budget, CaseStatus, Plan, Stage, Status
 from pytest_cudaopt.fuzz_item import fuzz_kernel
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.latency_item import latency_kernel
+from pytest_cudaopt.limits_item import limits_kernel
 from pytest_cudaopt.pipeline import evaluate
 from pytest_cudaopt.sanitize_item import sanitize_kernel
 from pytest_cudaopt.table import Row, RowStage
@@ -43,6 +44,8 @@ def run(work: Work, session: KernelSession, announce: Announce) -> Finished:
             return contract_kernel(work, session)
         if work.stage is RowStage.SANITIZE:
             return sanitize_kernel(work, session)
+        if work.stage is RowStage.LIMITS:
+            return limits_kernel(work, session)
         if work.case is None:
             return _optimize(work, session, announce)
         if work.stage is RowStage.LATENCY:

@@ -7,20 +7,18 @@ and the candidate cannot.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import large_offsets
 from pytest_cudaopt.arguments import all_elements
-from pytest_cudaopt.checked import Checked
 from pytest_cudaopt.differential import Challenger, Tested
 from pytest_cudaopt.draw_cases import draws_of
 from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Plan, Stage, Tried
 from pytest_cudaopt.finding import FindingKind
-from pytest_cudaopt.precision import computes_narrowly, lost_precision
-from pytest_cudaopt.probe import Probed, relaunch, repeat, times_on
 from pytest_cudaopt.properties import Property
+from pytest_cudaopt.rung import Rung, counted
 from pytest_cudaopt.trials import Trial, available_families, trials_of
 
 if TYPE_CHECKING:
@@ -31,51 +29,6 @@ if TYPE_CHECKING:
 _ORDINARY_SHARE = 2
 # Cases that are tried to show a failure at smaller sizes.
 _SMALLER = 24
-_OUT_OF_BOUNDS = (Property.INTEGER_RANGE,)
-# Warp instructions of a launch that is repeated in every order.
-_MOST_REPEATED = 2_000_000
-
-
-@dataclass(frozen=True)
-class Rung:
-    """What a stage came to: the outcome that fails the candidate, if any, and what was tried."""
-
-    failed: CaseOutcome | None
-    tried: tuple[Tried, ...]
-
-
-def probe(challenger: Challenger, checked: Iterable[CaseOutcome]) -> Rung:
-    """Launch the smallest case that was right many times, and a larger one in several orders."""
-    right = [outcome for outcome in checked if outcome.status is CaseStatus.PASSED and outcome.launch]
-    right = [outcome for outcome in right if outcome.launch is not None and not outcome.launch.is_empty]
-    if not right:
-        return Rung(None, ())
-    right.sort(key=lambda outcome: _instructions(outcome) or 0)
-    tried: list[Tried] = []
-    for asked, outcome in ((Property.RELAUNCH, right[0]), (Property.REPEATABLE, _most_blocks(right))):
-        if not challenger.owes(asked):
-            continue
-        found = _probe_one(challenger, asked, outcome)
-        tried.append(_count(Stage.PROBE, asked, found))
-        if found.outcome is not None and found.outcome.status is not CaseStatus.PASSED:
-            return Rung(found.outcome, tuple(tried))
-    precise = _precision(challenger, right)
-    tried += [] if precise is None else [_count(Stage.PROBE, Property.PRECISION, precise)]
-    failed = None if precise is None or precise.outcome is None else precise.outcome
-    return Rung(None if failed is None or failed.lost is None else failed, tuple(tried))
-
-
-def _precision(challenger: Challenger, right: list[CaseOutcome]) -> Tested | None:
-    """Look at rounding where the code computes with fewer bits than the start's; None where it does not."""
-    narrow = computes_narrowly(challenger.tripwires)
-    if narrow is None or not challenger.owes(Property.PRECISION):
-        return None
-    outcome = _most_blocks(right)
-    observed = challenger.observed(Property.PRECISION, outcome.case)
-    if not observed.holds:
-        return Tested(None, observed.why)
-    lost = lost_precision(challenger.check(outcome.case), observed, narrow)
-    return Tested(lost or outcome)
 
 
 def fuzz(challenger: Challenger, plan: Plan) -> Rung:
@@ -108,9 +61,7 @@ def contract(challenger: Challenger, plan: Plan) -> Rung:
     for trial in trials_of(challenger.kernel, challenger.witness, plan.fuzz_seed):
         if not challenger.owes(trial.property) or trial.property in took_long:
             continue
-        tested = log.add(
-            trial.property, challenger.stand(trial.property, trial.case, start_first=trial.is_risky)
-        )
+        tested = log.add(trial.property, challenger.stand(trial.property, trial.case))
         took_long |= {trial.property} if tested.took_long else set()
         if tested.outcome is not None and tested.outcome.status is not CaseStatus.PASSED:
             failed = _plainest(challenger, _smallest(challenger, trial, tested.outcome))
@@ -143,7 +94,7 @@ def _smallest(challenger: Challenger, trial: Trial, failed: CaseOutcome) -> Case
     for case in sorted(drawn, key=lambda one: sizes[one]):
         if sizes[case] >= sizes[trial.case]:
             break
-        outcome = challenger.stand(trial.property, case, start_first=trial.is_risky).outcome
+        outcome = challenger.stand(trial.property, case).outcome
         if outcome is not None and outcome.status is not CaseStatus.PASSED:
             return outcome
     return failed
@@ -166,7 +117,7 @@ class _Log:
 
     def add(self, asked: Property, tested: Tested) -> Tested:
         before = self._tried.get(asked, Tried(self._stage, asked))
-        now = _count(self._stage, asked, tested)
+        now = counted(self._stage, asked, tested)
         self._tried[asked] = replace(
             before,
             judged=before.judged + now.judged,
@@ -184,11 +135,6 @@ class _Log:
         return tuple(self._tried.values())
 
 
-def _count(stage: Stage, asked: Property, tested: Tested) -> Tried:
-    judged = tested.outcome is not None
-    return Tried(stage, asked, judged=int(judged), discarded=int(not judged), why=tested.why)
-
-
 def _draws(challenger: Challenger) -> Callable[[Pick], Case]:
     """Return what draws a case: sizes of the contract, and values of a family that the candidate owes."""
     draw_sizes = draws_of(challenger.kernel, challenger.candidate)
@@ -196,8 +142,7 @@ def _draws(challenger: Challenger) -> Callable[[Pick], Case]:
         family
         for family in available_families(challenger.kernel)
         # Places that no declared draw has may end a GPU's process: they are asked for one by one.
-        if challenger.owes(family.property)
-        and not (challenger.device.is_gpu and family.property in _OUT_OF_BOUNDS)
+        if challenger.owes(family.property) and not (challenger.device.is_gpu and family.property.is_risky)
     ]
     ordinary = max(1, _ORDINARY_SHARE * len(families))
 
@@ -207,54 +152,3 @@ def _draws(challenger: Challenger) -> Callable[[Pick], Case]:
         return case if chosen < 0 else replace(case, values=families[chosen])
 
     return draw
-
-
-def _probe_one(challenger: Challenger, asked: Property, outcome: CaseOutcome) -> Tested:
-    checked = challenger.check(outcome.case)
-    probed = _probed(challenger, asked, checked)
-    if probed.holds:
-        return Tested(outcome)
-    if not challenger.requires(asked):
-        start = challenger.check_start(outcome.case)
-        if start is None or not start.passed or not _probed(challenger, asked, start).holds:
-            return Tested(None, f"at {outcome.case}: the starting kernel fails there: {probed.note}")
-    status = CaseStatus.FAULT if probed.fault is not None else CaseStatus.LOST
-    found = () if probed.fault is None else (probed.fault,)
-    return Tested(
-        replace(
-            outcome,
-            status=status,
-            findings=found,
-            comparisons=probed.comparisons,
-            note=probed.note,
-            lost=asked,
-        )
-    )
-
-
-def _probed(challenger: Challenger, asked: Property, checked: Checked) -> Probed:
-    """Probe what `checked` launched."""
-    if checked.launch is None:
-        return Probed()
-    device, budget = challenger.device, challenger.budget
-    if asked is Property.REPEATABLE:
-        return repeat(checked.prepared, checked.compiled, checked.launch, device, budget)
-    times = times_on(device, _instructions(checked.outcome))
-    return relaunch(checked.prepared, checked.compiled, checked.launch, device, budget, times)
-
-
-def _most_blocks(outcomes: list[CaseOutcome]) -> CaseOutcome:
-    """Return the case with most blocks among those that are cheap enough to repeat."""
-    cheap = [one for one in outcomes if (_instructions(one) or 0) <= _MOST_REPEATED] or outcomes[:1]
-    return max(cheap, key=_blocks)
-
-
-def _blocks(outcome: CaseOutcome) -> int:
-    return 0 if outcome.launch is None else outcome.launch.grid[0] * outcome.launch.grid[1]
-
-
-def _instructions(outcome: CaseOutcome) -> int | None:
-    """Return the warp instructions a launch of the case executes, where the device counts."""
-    if outcome.counters is None:
-        return None
-    return sum(int(number) for number in outcome.counters["warp_instructions"].values())

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt import baseline_files, report
 from pytest_cudaopt.achieved import achieved_by_case
-from pytest_cudaopt.baseline import incumbents
-from pytest_cudaopt.baseline_update import Mode, seen_of
+from pytest_cudaopt.against import revision_incumbent
+from pytest_cudaopt.baseline import ANCHOR, BASELINE, incumbents
+from pytest_cudaopt.baseline_update import ACCEPT_SLOWER, Mode, seen_of
 from pytest_cudaopt.errors import SourceLocation
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.gate_modelled import recorded_of, thresholds_of
@@ -84,8 +85,14 @@ class _LatencyItem:
         )
 
     def _incumbents(self) -> tuple[Incumbent, ...]:
-        settings = self.session.settings
-        if self._mode is Mode.OFF or (settings.sim_gate == "off" and not self.device.is_gpu):
+        if self.session.settings.sim_gate == "off" and not self.device.is_gpu:
+            return ()
+        revision = self.session.against
+        then = () if revision is None else (revision_incumbent(self.work.kernel, revision),)
+        return (*self._recorded(), *then)
+
+    def _recorded(self) -> tuple[Incumbent, ...]:
+        if self._mode is Mode.OFF:
             return ()
         known = baseline_files.read(self._module, self._name, machine_of(self.device).device)
         return incumbents(known, self.work.kernel, self.work.case_id, self.case)
@@ -132,12 +139,20 @@ class _LatencyItem:
             f"{self.work.case_id} against {first.against}: {first.reason}",
             (
                 *(f"  also      against {one.against}: {one.reason}" for one in slower[1:]),
-                f"  changed   cudaopt baseline diff {self.work.kernel_id}",
-                "  next      Make it as fast again, or record it: "
-                "--cudaopt-baseline update --cudaopt-accept-slower",
+                *self._advice(first.against),
             ),
             at,
         )
+
+    def _advice(self, against: str) -> tuple[str, str]:
+        """Return how to see what changed, and what to do about it."""
+        if against in (BASELINE, ANCHOR):
+            return (
+                f"  changed   cudaopt baseline diff {self.work.kernel_id}",
+                f"  next      Make it as fast again, or record it: --cudaopt-baseline update {ACCEPT_SLOWER}",
+            )
+        source = report.shown_path(self.work.kernel.source, self.session.root)
+        return f"  changed   git diff {against} -- {source}", "  next      Make it as fast again"
 
     @property
     def _mode(self) -> Mode:

@@ -27,6 +27,7 @@ SPECIAL = frozenset(
 MAGNITUDES = frozenset(
     {
         Family.TINY,
+        Family.SWEEP,
         Family.MODERATE,
         Family.HUGE,
         Family.LEAST,
@@ -37,6 +38,8 @@ MAGNITUDES = frozenset(
         Family.CANCELLING,
     }
 )
+# Exponentials and their kin have bent by here, and not overflown.
+_BENDS = 16.0
 # Products of two, and sums of thousands, stay exact in f32, and of a few in f16.
 _SMALL = 8
 
@@ -72,11 +75,16 @@ def changed(family: Family, of: Numbers) -> NDArray[Any]:
 
 
 def _scaled(family: Family, wide: NDArray[Any], of: Numbers) -> NDArray[Any]:
+    import numpy as np
+
     rng, dtype, shape = of.rng, of.dtype, wide.shape
     half = -dtype.least_exponent / 2
     match family:
         case Family.TINY:
             wide *= 2.0**-half
+        case Family.SWEEP:
+            even = np.linspace(-_BENDS, _BENDS, wide.size)
+            wide = rng.permutation(even).reshape(shape)
         case Family.HUGE:
             wide *= 2.0 ** (half * 0.75)
         case Family.LEAST:

@@ -24,8 +24,13 @@ from pytest_cudaopt.table import Line, Mood, Row, RowStage, device_lines, table_
 if TYPE_CHECKING:
     from pytest_cudaopt.declared import Kernel
 
-# A run begins by itself, draws no cases, and records no baseline.
-_NO_FIELDS = frozenset({"optimize", "fuzz_examples", "fuzz_seed", "baseline", "accept_slower"})
+# A run begins by itself, draws no cases, is held to no earlier version, and is no session of pytest's.
+_NO_FIELDS = frozenset(
+    {
+        *("optimize", "fuzz_examples", "fuzz_seed", "budget_s", "report"),
+        *("baseline", "accept_slower", "against", "changed", "sim_gate"),
+    }
+)
 _FIELDS = tuple(option.field for option in OPTIONS if option.field not in _NO_FIELDS)
 _HELP = {
     "signature": ("FILE.json", "parameters, sizes, tolerances, as docs/optimizing.md describes"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from pytest_cudaopt import ladder
+from pytest_cudaopt import ladder, probe_rung
 from pytest_cudaopt.candidate import Candidate
 from pytest_cudaopt.case_judge import CaseJudge, sanitize_drawn
 from pytest_cudaopt.cases import Case
@@ -24,9 +24,12 @@ from pytest_cudaopt.evaluation import (
     Status,
     Tried,
 )
-from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.finding import Finding, FindingKind
+from pytest_cudaopt.judge_limits import judge_limits
 from pytest_cudaopt.new_tripwires import new_tripwires
-from pytest_cudaopt.reasons import blame, praise
+from pytest_cudaopt.reasons import blame, count, praise
+from pytest_cudaopt.resources_taken import LimitsJudged
+from pytest_cudaopt.rung import Rung
 from pytest_cudaopt.sanitize_cases import small_cases
 from pytest_cudaopt.tripwire import Tripwire
 
@@ -81,6 +84,7 @@ class _Judge:
     seconds: dict[Stage, float] = field(default_factory=dict)
     tried: tuple[Tried, ...] = ()
     tripwires: tuple[Tripwire, ...] = ()
+    limits: LimitsJudged | None = None
 
     def judge(self) -> Evaluation:
         with self._timed(Stage.COMPILE):
@@ -93,6 +97,11 @@ class _Judge:
         """Run the stages after compiling, as long as none fails."""
         if isinstance(compiled, CompileFailure):
             return self._not_compiled(compiled)
+        if Stage.LIMITS in self.plan.stages and self.kernel.limits is not None:
+            with self._timed(Stage.LIMITS):
+                self.limits = judge_limits(self.kernel, self.candidate, compiled, self.device)
+            if self.limits is not None and self.limits.findings:
+                return self._beyond_limits(compiled, self.limits.findings)
         judge = CaseJudge(self.kernel, self.candidate, compiled, self.plan, self.device, self._cases())
         if Stage.SCAN in self.plan.stages:
             with self._timed(Stage.SCAN):
@@ -139,7 +148,7 @@ class _Judge:
                 return self.plan.measured
         return ()
 
-    def _climb(self, stage: Stage, compiled: Compiled, witness: Candidate) -> ladder.Rung:
+    def _climb(self, stage: Stage, compiled: Compiled, witness: Candidate) -> Rung:
         """Hold the candidate against the starting kernel, beyond what is declared."""
         budget = trial_budget(self.plan.budget, self.device, self.outcomes.values())
         challenger = Challenger(
@@ -154,12 +163,12 @@ class _Judge:
         )
         match stage:
             case Stage.PROBE:
-                return ladder.probe(challenger, self.outcomes.values())
+                return probe_rung.probe(challenger, self.outcomes.values())
             case Stage.FUZZ:
                 return ladder.fuzz(challenger, self.plan)
         return ladder.contract(challenger, self.plan)
 
-    def _take(self, rung: ladder.Rung) -> None:
+    def _take(self, rung: Rung) -> None:
         self.tried += rung.tried
         if rung.failed is not None:
             self.outcomes[rung.failed.case] = rung.failed
@@ -205,7 +214,17 @@ class _Judge:
             seconds=self._seconds(),
             tried=self.tried,
             tripwires=self.tripwires,
+            limits=self.limits,
             fuzz_seed=self.plan.fuzz_seed if self.tried else None,
+        )
+
+    def _beyond_limits(self, compiled: Compiled, findings: tuple[Finding, ...]) -> Evaluation:
+        more = f" (and {count(len(findings) - 1, 'more finding')})" if len(findings) > 1 else ""
+        return replace(
+            self._evaluation(compiled),
+            status=Status.FINDING,
+            reason=f"{findings[0].message}{more}",
+            findings=findings,
         )
 
     def _praise(self) -> str:

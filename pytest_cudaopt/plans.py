@@ -28,7 +28,16 @@ def ladder_stages(fuzz_examples: int, sanitize_elements: int) -> tuple[Stage, ..
     """Return all stages in the chain's order, without those that are turned off."""
     fuzzes = (Stage.PROBE, Stage.FUZZ, Stage.CONTRACT) if fuzz_examples else ()
     sanitizes = (Stage.SANITIZE,) if sanitize_elements else ()
-    return (Stage.COMPILE, Stage.SCAN, Stage.CHECK, *fuzzes, *sanitizes, Stage.MEASURE, Stage.GATE)
+    return (
+        Stage.COMPILE,
+        Stage.LIMITS,
+        Stage.SCAN,
+        Stage.CHECK,
+        *fuzzes,
+        *sanitizes,
+        Stage.MEASURE,
+        Stage.GATE,
+    )
 
 
 def candidate_plan(kernel: Kernel, start: Candidate, settings: Settings, seed: int) -> Plan:

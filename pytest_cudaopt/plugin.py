@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_cudaopt.errors import CudaoptError, SettingsError
-from pytest_cudaopt.session import MACHINE_KEY, KernelSession
+from pytest_cudaopt.session import CHANGED_KEY, MACHINE_KEY, KernelSession
 from pytest_cudaopt.settings import BASELINE_FOLDER, OPTIONS, resolve
 
 _RUN_FOLDER = re.compile(r"^run-\d+$")
@@ -23,6 +23,7 @@ _MARKS = {
     "cudaopt_fuzz": "compares a kernel with its reference at cases nobody listed",
     "cudaopt_contract": "asks a kernel what it can do beyond its declared cases",
     "cudaopt_sanitize": "looks for races, uninitialised reads and the like in a kernel, on sim",
+    "cudaopt_limits": "holds a kernel's registers, spills and shared memory against its limits",
     "cudaopt_latency": "measures a kernel's latency at one case",
     "cudaopt_optimize": "looks for a faster version of a kernel (--optimize)",
 }
@@ -38,7 +39,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                 option.flag, dest=_dest(option.field), action="store_true", default=None, help=where
             )
         else:
-            group.addoption(option.flag, dest=_dest(option.field), metavar=option.metavar, help=where)
+            # Only one that has a meaning without a value may be given without.
+            bare = {} if option.bare is None else {"nargs": "?", "const": option.bare}
+            group.addoption(option.flag, dest=_dest(option.field), metavar=option.metavar, help=where, **bare)
         parser.addini(option.ini, option.help, default=None)
 
 
@@ -60,6 +63,10 @@ def pytest_configure(config: pytest.Config) -> None:
         session.make_report_folder()
     except OSError as error:
         raise pytest.UsageError(f"--cudaopt-report={settings.report}: {error}") from error
+    try:
+        session.find_revisions()
+    except CudaoptError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def _hypothesis_seed(config: pytest.Config) -> int | None:
@@ -106,8 +113,38 @@ def pytest_pycollect_makeitem(
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     collect = sys.modules.get("pytest_cudaopt.collect")
-    if collect is not None and KernelSession.of(config).budget.limit_s is not None:
+    if collect is None:
+        return
+    session = KernelSession.of(config)
+    if session.changed_since is not None:
+        from pytest_cudaopt import unchanged_items
+
+        unchanged_items.deselect(config, items, session.changed_since)
+    if session.budget.limit_s is not None:
         items[:] = collect.checks_first(items)
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    return KernelSession.of(config).changed_lines
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    output = getattr(node, "workeroutput", {})
+    if CHANGED_KEY in output:
+        from pytest_cudaopt import unchanged_items
+
+        unchanged_items.take_over(output, KernelSession.of(node.config))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    # Where nothing changed there is nothing to run, and nothing wrong.
+    if (
+        exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+        and KernelSession.of(session.config).unchanged_kernels > 0
+    ):
+        session.exitstatus = pytest.ExitCode.OK
 
 
 @pytest.hookimpl(wrapper=True)

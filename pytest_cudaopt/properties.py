@@ -41,6 +41,11 @@ class Property(StrEnum):
         return self is not Property.FUZZED_SIZES
 
     @property
+    def is_risky(self) -> bool:
+        """Whether a kernel that lacks it may end its process, and a reference ask for all memory."""
+        return self is Property.INTEGER_RANGE
+
+    @property
     def meaning(self) -> str:
         """What a kernel that has it can do, to follow "is right"."""
         return _MEANING[self]

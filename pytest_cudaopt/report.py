@@ -35,9 +35,10 @@ from pytest_cudaopt.evaluation import (
     Status,
 )
 from pytest_cudaopt.excerpts import CompiledSource
-from pytest_cudaopt.finding import SEEN_BY_CHECKS, FindingKind
+from pytest_cudaopt.finding import BEYOND_LIMITS, SEEN_BY_CHECKS, FindingKind
 from pytest_cudaopt.finding_text import finding_lines
 from pytest_cudaopt.properties import Property
+from pytest_cudaopt.resources_taken import LimitsJudged
 
 _SHOWN_DIAGNOSTICS = 5
 _SHOWN_FINDINGS = 5
@@ -53,6 +54,7 @@ class FailureClass(StrEnum):
     UNINITIALIZED_READ = "UNINITIALIZED READ"
     UNFINISHED_COPY = "UNFINISHED COPY"
     ORDER_DEPENDENT = "ORDER DEPENDENT"
+    LIMIT = "LIMIT"
     FINDING = "FINDING"
     LOST_PROPERTY = "LOST PROPERTY"
     UNSUPPORTED = "UNSUPPORTED"
@@ -102,7 +104,10 @@ _OF_STATUS = {
     Status.NOT_JUDGED: FailureClass.UNSUPPORTED,
 }
 # What the checks of `sim` see is a class of its own each.
-_OF_KIND = {kind: FailureClass[kind.name] for kind in SEEN_BY_CHECKS}
+_OF_KIND = {
+    **{kind: FailureClass[kind.name] for kind in SEEN_BY_CHECKS},
+    **dict.fromkeys(BEYOND_LIMITS, FailureClass.LIMIT),
+}
 _OF_ERROR: tuple[tuple[type[CudaoptError], FailureClass], ...] = (
     (SourceError, FailureClass.SOURCE),
     (LaunchError, FailureClass.LAUNCH),
@@ -148,6 +153,8 @@ def describe_evaluation(
     lost = next((outcome.lost for outcome in failed if outcome.lost is not None), None)
     details = [] if failed or evaluation.finding is None else finding_lines(evaluation.finding, source)
     details += _failed_lines(evaluation, failed, source)
+    if evaluation.limits is not None:
+        details += _limits_lines(evaluation.limits)
     if evaluation.status is Status.FINDING and evaluation.finding is not None:
         kind = _OF_KIND.get(evaluation.finding.kind, kind)
     headline = _headline(evaluation, failed)
@@ -156,6 +163,20 @@ def describe_evaluation(
         kind, headline = FailureClass.LOST_PROPERTY, f"{lost}: {headline}"
         details += _lost_lines(kernel, lost)
     return Failure(kind, headline, tuple(details), _place(evaluation, file, source))
+
+
+def _limits_lines(judged: LimitsJudged) -> list[str]:
+    """Say what else exceeds its limit, and what can be done; nothing if all limits are kept."""
+    if not judged.findings:
+        return []
+    first, *others = judged.findings
+    place = first.file if first.line is None else f"{first.file}:{first.line}"
+    return [
+        *(f"  {'also':<9} {one.message}" for one in others),
+        *(f"  {'waived':<9} {one}" for one in judged.waived),
+        f"  {'next':<9} Take less, raise the limit, or declare "
+        f'waive("{first.kind}", at="{place}", reason="...")',
+    ]
 
 
 def _lost_lines(kernel: Kernel, lost: Property) -> list[str]:

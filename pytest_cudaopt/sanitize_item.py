@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_cudaopt import report
 from pytest_cudaopt.errors import DeclarationError, ExpressionError, ReferenceRaised
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
-from pytest_cudaopt.finding import FindingKind
+from pytest_cudaopt.finding import SEEN_BY_CHECKS, FindingKind
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.pipeline import checker
 from pytest_cudaopt.reasons import count
@@ -81,7 +81,8 @@ def _passed(row: Row, evaluations: Sequence[Evaluation], waivers: Sequence[Waive
         texts.append(f"{count(len(left), 'more case')} not executed: {left[0]}")
     texts += dict.fromkeys(note for one in done for note in one.notes)
     used = {waived.waiver for one in done for waived in one.waived}
-    doubts = tuple(f"{one} matches no finding" for one in waivers if one not in used)
+    unused = [one for one in waivers if one.kind in SEEN_BY_CHECKS and one not in used]
+    doubts = tuple(f"{one} matches no finding" for one in unused)
     row = replace(row, note="; ".join(texts), doubts=doubts, rounding=rounding_lines(done))
     return Finished(row)
 

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_cudaopt.errors import CudaoptError
+from pytest_cudaopt.errors import CudaoptError, SettingsError
 from pytest_cudaopt.session_budget import SessionBudget
 from pytest_cudaopt.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_cudaopt.device import Device
+    from pytest_cudaopt.git_revision import Revision
 
 # What pytest-benchmark's `machine_info` holds of the device that kernels were timed on.
 MACHINE_KEY = "cudaopt"
+# What a worker of pytest-xdist tells of kernels that did not change.
+CHANGED_KEY = "cudaopt_changed"
 
 
 class KernelSession:
@@ -39,6 +42,12 @@ class KernelSession:
         # Kernel and mistake of findings that an item has shown.
         self.shown_mistakes: set[tuple[str, object]] = set()
         self.budget = SessionBudget(settings.budget_s)
+        # What --cudaopt-against and --cudaopt-changed name.
+        self.against: Revision | None = None
+        self.changed_since: Revision | None = None
+        # How many kernels were left out since nothing of them changed, and what is said of that.
+        self.unchanged_kernels = 0
+        self.changed_lines: list[str] = []
 
     @classmethod
     def begin(cls, config: pytest.Config, settings: Settings) -> KernelSession:
@@ -73,6 +82,25 @@ class KernelSession:
         self.report_file.parent.mkdir(parents=True, exist_ok=True)
         if self.report_file.is_dir():
             raise IsADirectoryError(f"{self.report_file} is a folder")
+
+    def find_revisions(self) -> None:
+        """Resolve the revisions that options name, once; raises as `git_revision.resolve` does."""
+        against, changed = self.settings.against, self.settings.changed
+        if not (against or changed):
+            return
+        from pytest_cudaopt.git_revision import resolve
+
+        if against:
+            self.against = resolve(self.root, against, "--cudaopt-against")
+        if not changed:
+            return
+        try:
+            self.changed_since = resolve(self.root, changed, "--cudaopt-changed")
+        except SettingsError as error:
+            if Path(changed).exists():
+                # What stands behind an option is its value, if it may have one.
+                error.next_step = f"For the tests in it write --cudaopt-changed=HEAD {changed}"
+            raise
 
     def device(self) -> Device:
         """Return the device; a device that cannot be opened is asked for only once."""

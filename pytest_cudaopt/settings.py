@@ -23,7 +23,8 @@ BASELINE_FOLDER = "__baselines__"
 class Option:
     """One option: `field` of Settings, its flag, how its text is read, and written so that it reads the same.
 
-    A `metavar` of None makes it a switch without a value on the command line.
+    A `metavar` of None makes it a switch without a value on the command line. `bare` is what the flag stands
+    for without a value; None where it needs one.
     """
 
     field: str
@@ -33,6 +34,7 @@ class Option:
     help: str
     metavar: str | None = None
     write: Writer = str
+    bare: str | None = None
 
     @property
     def ini(self) -> str:
@@ -74,6 +76,7 @@ class Settings:
     patience: int | None
     floor_share: float
     record: str
+    docs: str
     going_on_from: str
     accept: bool
     accept_modelled: bool
@@ -90,6 +93,8 @@ class Settings:
     relative_error: float
     baseline: str
     accept_slower: bool
+    against: str
+    changed: str
     fuzz_examples: int
     fuzz_seed: int | None
     sanitize_elements: int
@@ -271,6 +276,14 @@ OPTIONS: tuple[Option, ...] = (
         metavar="FILE",
     ),
     Option(
+        "docs",
+        "--optimize-docs",
+        option_text.text,
+        "",
+        "look things up in this folder's documents too (.md, .txt, .rst), beside the pages that come along",
+        metavar="FOLDER",
+    ),
+    Option(
         "going_on_from",
         "--optimize-from",
         option_text.text,
@@ -403,6 +416,24 @@ OPTIONS: tuple[Option, ...] = (
         "let --cudaopt-baseline update write what is slower or has lost a property, too",
     ),
     Option(
+        "against",
+        "--cudaopt-against",
+        option_text.text,
+        "",
+        "hold measured cases also to what the kernels were in this git revision, such as origin/main",
+        metavar="REF",
+    ),
+    Option(
+        "changed",
+        "--cudaopt-changed",
+        option_text.text,
+        "",
+        "run only kernels of which something changed since a git revision, without one since HEAD: source, "
+        "headers, flags, declaration, or the version of this plugin",
+        metavar="REF",
+        bare="HEAD",
+    ),
+    Option(
         "fuzz_examples",
         "--cudaopt-fuzz-examples",
         option_text.whole(0),
@@ -486,13 +517,14 @@ OPTIONS: tuple[Option, ...] = (
 _REPRODUCING_CHECK = frozenset({"device", "timeout_s", "include", "stub", "compdb"})
 _REPRODUCING_DRAWS = frozenset({"fuzz_examples", "fuzz_seed"})
 _REPRODUCING_SANITIZED = frozenset({"fuzz_seed", "sanitize_elements"})
-_REPRODUCING_LATENCY = _REPRODUCING_CHECK | {"samples", "warmup", "relative_error"}
+_REPRODUCING_LATENCY = _REPRODUCING_CHECK | {"samples", "warmup", "relative_error", "against"}
 _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "optimize",
     "max_iterations",
     "model",
     "effort",
     "search",
+    "docs",
     "going_on_from",
     "seed",
     "allow_slower",

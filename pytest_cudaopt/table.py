@@ -36,6 +36,7 @@ class RowStage(StrEnum):
     FUZZ = "fuzz"
     CONTRACT = "contract"
     SANITIZE = "sanitize"
+    LIMITS = "limits"
     LATENCY = "latency"
     OPTIMIZE = "optimize"
 
@@ -177,8 +178,11 @@ def _row(properties: Properties) -> Row:
 
 
 def rows_of(evaluation: Evaluation, done: Mapping[str, Achieved]) -> list[Row]:
-    """Return a row per case of an evaluation of all stages; `done` is what they achieve, by case id."""
-    return [
+    """Return a row per case of an evaluation of all stages, and one of limits if they were judged.
+
+    `done` is what the cases achieve, by case id.
+    """
+    cases = [
         Row(
             evaluation.kernel,
             RowStage.CHECK,
@@ -193,6 +197,13 @@ def rows_of(evaluation: Evaluation, done: Mapping[str, Achieved]) -> list[Row]:
         .with_gated(outcome.gated)
         for position, outcome in enumerate(evaluation.outcomes)
     ]
+    if (judged := evaluation.limits) is None:
+        return cases
+    kernel, name, device = evaluation.kernel, RowStage.LIMITS.value, evaluation.device
+    status = "limit" if judged.findings else "passed"
+    waived = tuple(map(str, judged.waived))
+    row = Row(kernel, RowStage.LIMITS, len(cases), name, status, device, note=judged.text, waived=waived)
+    return [*cases, row]
 
 
 def _is_ours(name: object) -> bool:
@@ -286,7 +297,7 @@ def latency_texts(row: Row) -> list[str]:
     """Return what there is to say of a row beside its status, most important first."""
     if row.stage is RowStage.OPTIMIZE:
         return _optimize_texts(row)
-    if row.stage in (RowStage.FUZZ, RowStage.CONTRACT, RowStage.SANITIZE):
+    if row.stage in (RowStage.FUZZ, RowStage.CONTRACT, RowStage.SANITIZE, RowStage.LIMITS):
         return [row.note] if row.note is not None else []
     if row.latency_text is not None:
         return [row.latency_text]

@@ -39,14 +39,10 @@ _LONG_SUMS = (64,) * 2
 
 @dataclass(frozen=True)
 class Trial:
-    """A case, and the property of a kernel that is right at it.
-
-    With `is_risky` a kernel that lacks the property may end its process: the starting kernel goes first.
-    """
+    """A case, and the property of a kernel that is right at it."""
 
     property: Property
     case: Case
-    is_risky: bool = False
 
 
 def available_families(kernel: Kernel) -> tuple[Family, ...]:
@@ -71,15 +67,14 @@ def _of_values(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator
     draw = draws_of(kernel, start)
     small, large = smallest_case(kernel, _LEAST_ARRANGED), _largest(kernel, start)
     for family in available_families(kernel):
-        risky = family.property is Property.INTEGER_RANGE
         arrays = len(arrays_in(family, kernel.at(small).parameters))
         # Each array alone, then all of them; a declared shape first, which is easiest to understand.
         for chosen in range(arrays + 1 if arrays > 1 else arrays):
             seed = rng.getrandbits(32) // (arrays + 1) * (arrays + 1) + chosen
-            yield Trial(family.property, replace(small, values=family, seed=seed), risky)
+            yield Trial(family.property, replace(small, values=family, seed=seed))
         for drawn in (large, draw(rng.randint)):
             case = replace(drawn, values=family, seed=rng.getrandbits(32))
-            yield Trial(family.property, case, risky)
+            yield Trial(family.property, case)
 
 
 def _of_sizes(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[Trial]:
@@ -105,8 +100,7 @@ def _of_sizes(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[
             continue
         is_longest = _BEYOND_A_GRID in case.by_name.values()
         if _is_affordable(kernel, start, case, _MOST_ELEMENTS if is_longest else _MOST_GROWN):
-            risky = asked is Property.INTEGER_RANGE
-            yield Trial(asked, replace(case, seed=rng.getrandbits(32)), risky)
+            yield Trial(asked, replace(case, seed=rng.getrandbits(32)))
 
 
 def _of_addresses(kernel: Kernel, rng: random.Random) -> Iterator[Trial]:

@@ -21,8 +21,10 @@ from pytest_cudaopt.evaluation import (
 )
 from pytest_cudaopt.gated import Gated, worst
 from pytest_cudaopt.report import Failure
+from pytest_cudaopt.resources_taken import LimitsJudged
 from pytest_cudaopt.rounding_error import ErrorSplit, RoundingLoss
 from pytest_cudaopt.sanitized import Sanitized
+from pytest_cudaopt.waivers import Waived
 
 SCHEMA = 1
 Json = dict[str, Any]
@@ -43,6 +45,7 @@ def evaluation_json(evaluation: Evaluation, done: Mapping[str, Achieved] | None 
         "reason": evaluation.reason,
         "findings": _findings(evaluation),
         "waived": _waived(evaluation),
+        "limits": None if evaluation.limits is None else _limits(evaluation.limits),
         "cases": [_case(outcome, (done or {}).get(outcome.case_id)) for outcome in evaluation.outcomes],
         "latency": _overall_latency(evaluation),
         "certificate": certificate_of(evaluation).to_json(),
@@ -92,17 +95,27 @@ def _findings(evaluation: Evaluation) -> list[Json]:
 
 
 def _waived(evaluation: Evaluation) -> list[Json]:
-    return [
-        {
-            **waived.finding.to_json(),
-            "case": outcome.case_id,
-            "at": waived.waiver.at,
-            "reason": waived.waiver.reason,
-        }
+    of_limits = () if evaluation.limits is None else evaluation.limits.waived
+    of_cases = [
+        {**_waived_one(waived), "case": outcome.case_id}
         for outcome in evaluation.outcomes
         if outcome.sanitized is not None
         for waived in outcome.sanitized.waived
     ]
+    return [*map(_waived_one, of_limits), *of_cases]
+
+
+def _waived_one(waived: Waived) -> Json:
+    return {**waived.finding.to_json(), "at": waived.waiver.at, "reason": waived.waiver.reason}
+
+
+def _limits(judged: LimitsJudged) -> Json:
+    return {
+        "declared": dict(judged.limits.given),
+        "compiled_for": judged.compiled_for,
+        "taken": [asdict(one) for one in judged.taken],
+        "no_launch": list(judged.no_launch),
+    }
 
 
 def _wrong_result(outcome: CaseOutcome, comparison: Comparison) -> Json:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.errors import DeclarationError, did_you_mean
-from pytest_cudaopt.finding import SEEN_BY_CHECKS, Finding, FindingKind, SourcePoint
+from pytest_cudaopt.finding import BEYOND_LIMITS, SEEN_BY_CHECKS, Finding, FindingKind, SourcePoint
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
@@ -56,7 +56,7 @@ def waive(kind: str, *, at: str, reason: str) -> Waiver:
     A race is at both of its lines. In another version of the file the waiver holds where the same text
     stands. What ends a launch cannot be waived: nothing is left to judge.
     """
-    kinds = [str(one) for one in SEEN_BY_CHECKS]
+    kinds = [str(one) for one in (*SEEN_BY_CHECKS, *BEYOND_LIMITS)]
     if kind not in kinds:
         raise DeclarationError(
             f"waive({kind!r})",

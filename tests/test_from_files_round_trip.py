@@ -51,6 +51,7 @@ SAME = [
     "contract",
     "stub",
     "inherited",
+    "limits",
 ]
 
 
@@ -119,7 +120,7 @@ def test_everything_that_is_data_is_read_back(declared_everything: Kernel, tmp_p
     read = kernel_of(files)
     assert_same(read, declared_everything)
     assert read.reference_sizes == ("k",)
-    assert [one.at for one in read.waivers] == ["initial.cu:31", "csrc/other.cuh"]
+    assert [one.at for one in read.waivers] == ["initial.cu:31", "csrc/other.cuh", "initial.cu"]
     text = Path(files.reference).read_text()
     assert "# A comment that stays." in text
     assert "OFFSET = 3" in text

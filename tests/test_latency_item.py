@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from git_projects import Repository
 
 # Each thread a stretch of its own, so that neighbours read other sectors.
 STRETCHES = (
@@ -176,3 +177,35 @@ def test_a_property_that_the_baseline_has_must_not_be_lost(project: Any) -> None
     accepted = project.run(*contract, "--cudaopt-baseline=update", "--cudaopt-accept-slower")
     accepted.assert_outcomes(passed=1, deselected=5)
     project.run(*contract).assert_outcomes(passed=1, deselected=5)
+
+
+def test_a_revision_is_gated_against_without_any_files(project: Any) -> None:
+    project.edit("test_scale.py", "case(n=4096, measure=True)", "case(n=1 << 19, measure=True)")
+    Repository.begun(project.path).commit()
+    against = (*LATENCY, "--cudaopt-against=main")
+
+    same = project.run(*against, "--cudaopt-require=baseline,verdict")
+    same.assert_outcomes(passed=1, deselected=5)
+    same.stdout.fnmatch_lines(["*, same as before"])
+
+    project.edit("scale.cu", *STRETCHES)
+    slower = project.run(*against)
+    slower.assert_outcomes(failed=1, deselected=5)
+    slower.stdout.fnmatch_lines(
+        ["SLOWER: n524288 against main: * at scale.cu:5; *", "  changed   git diff main -- scale.cu"]
+    )
+    assert not (project.path / "__baselines__").exists()
+
+
+def test_a_signature_that_a_revision_had_otherwise_is_unsure(project: Any) -> None:
+    Repository.begun(project.path).commit()
+    project.edit("test_scale.py", "n=i32)", "n=i64)")
+    project.edit("test_scale.py", "i32, kernel", "i64, kernel")
+    project.edit("scale.cu", "int n)", "long long n)")
+    result = project.run(*LATENCY, "--cudaopt-against=main")
+
+    result.assert_outcomes(passed=1, deselected=5)
+    result.stdout.fnmatch_lines(["*unsure: not compared with main: it does not compile as declared now: *"])
+    project.run(*LATENCY, "--cudaopt-against=main", "--cudaopt-require=verdict").assert_outcomes(
+        failed=1, deselected=5
+    )

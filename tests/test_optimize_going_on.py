@@ -201,7 +201,7 @@ def test_measured_latencies_are_measured_anew_and_the_summary_says_so(begin: Beg
     rest = replies(*FORMS)
     rest.requests = [None] * 3
     summary = begin(today, rest, again=True, device=device, max_iterations=4)
-    assert len(today.asked) == 3, "start, best and the new attempt"
+    assert len(today.asked) == 4, "start, best and the new attempt, which is then timed beside the best"
     assert summary.attempts[4].verdict.decision is Decision.NEW_BEST
     assert summary.speedup == pytest.approx(224 / 64)
     (note,) = summary.notes

@@ -185,7 +185,7 @@ def test_every_attempt_is_judged_on_all_cases_and_stages(run: Run, tmp_path: Pat
     run(judge)
     for _, plan in judge.asked:
         assert [c.by_name["n"] for c in plan.cases] == [1, 100, 1000]
-        assert [stage.value for stage in plan.stages] == ["compile", "check", "sanitize", "measure"]
+        assert [stage.value for stage in plan.stages] == ["compile", "limits", "check", "sanitize", "measure"]
     assert [plan.stop_at_first for _, plan in judge.asked] == [False, True, True, True]
 
 

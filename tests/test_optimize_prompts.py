@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from made_up_runs import SOURCE, declare_twice, evaluation
 
-from pytest_cudaopt import In, Out, case, f32, i32, kernel
+from pytest_cudaopt import In, Out, case, f32, i32, kernel, limits
 from pytest_cudaopt.answers import GpuFacts, Limits
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.evaluation import Evaluation, Latency, LatencyKind, Resources, Status
@@ -71,6 +71,13 @@ def test_the_instructions_are_as_they_were_read_last() -> None:
 
 def test_the_brief_is_as_it_was_read_last(declared: Kernel) -> None:
     holds("brief.txt", brief(declared, SOURCE, DEVICE, ALLOWANCE))
+
+
+def test_limits_of_the_kernel_are_told_where_there_are_some(declared: Kernel) -> None:
+    limited = replace(declared, limits=limits(registers=64, spill_bytes=0))
+    told = brief(limited, SOURCE, DEVICE, ALLOWANCE)
+    assert "shared memory is a block's, with the dynamic part: registers <= 64, spill_bytes <= 0." in told
+    assert "must keep these limits" not in brief(declared, SOURCE, DEVICE, ALLOWANCE)
 
 
 def test_the_first_situation_is_as_it_was_read_last(declared: Kernel, tried: list[Attempt]) -> None:

@@ -28,6 +28,8 @@ def test_the_fastest_setting_goes_on(tmp_path: Path) -> None:
     first, *quick = (plan for _, plan in judge.asked)
     assert (first.stages, [case.by_name["n"] for case in first.cases]) == ((Stage.COMPILE, Stage.CHECK), [1])
     assert {(plan.samples, len(plan.cases)) for plan in quick} == {(20, 2)}
+    # What exceeds a limit of the kernel would be refused afterwards, however fast.
+    assert {plan.stages for plan in quick} == {(Stage.COMPILE, Stage.LIMITS, Stage.MEASURE)}
 
 
 def test_a_setting_that_cannot_be_measured_is_not_chosen(tmp_path: Path) -> None:

@@ -98,6 +98,27 @@ def test_the_shown_race_is_what_that_edit_gives(pytester: pytest.Pytester, examp
         assert masked(line) in printed
 
 
+def test_the_shown_slowdown_is_what_that_edit_gives(pytester: pytest.Pytester, examples: Path) -> None:
+    latency = ("example_kernels", "-k", "softmax and latency")
+    assert pytester.runpytest_subprocess(*latency, "--cudaopt-baseline", "update").ret == 0
+    source = examples / "softmax.cu"
+    head, loop, tail = source.read_text().rpartition(
+        "    for (int col = threadIdx.x; col < cols; col += BLOCK) {\n"
+    )
+    assert loop
+    stretch = (
+        "    const int part = (cols + BLOCK - 1) / BLOCK;\n"
+        "    for (int col = threadIdx.x * part; col < min(cols, part * int(threadIdx.x + 1)); ++col) {\n"
+    )
+    source.write_text(head + stretch + tail)
+    result = pytester.runpytest_subprocess(*latency)
+    (shown,) = [block for block in blocks("text") if block.startswith("SLOWER")]
+    # Masked, since a compiler may allot other registers, and counters then differ.
+    printed = [masked(line) for line in result.outlines]
+    first = printed.index(masked(shown.splitlines()[0]))
+    assert printed[first : first + shown.count("\n")] == [masked(line) for line in shown.splitlines()]
+
+
 def workflows() -> dict[str, dict[str, Any]]:
     """Return the README's workflows by the name of their file."""
     yaml = pytest.importorskip("yaml")

@@ -89,6 +89,7 @@ def test_command_line_wins_over_environment_over_ini():
         ("floor_share", "90", 0.9),
         ("record", "runs/r.jsonl", "runs/r.jsonl"),
         ("sandbox", "landlock", "landlock"),
+        ("docs", "notes/cuda", "notes/cuda"),
         ("device", "cuda:11", "cuda:11"),
         ("require", "gpu, ", frozenset({"gpu"})),
         ("require", "", frozenset()),
@@ -111,6 +112,8 @@ def test_command_line_wins_over_environment_over_ini():
         ("relative_error", "0.5", 0.005),
         ("baseline", "update-new", "update-new"),
         ("accept_slower", True, True),
+        ("against", "origin/main", "origin/main"),
+        ("changed", "", ""),
         ("fuzz_examples", "0", 0),
         ("fuzz_seed", "7", 7),
         ("sanitize_elements", "0", 0),
@@ -202,6 +205,13 @@ def test_a_latency_is_reproduced_with_how_it_was_measured():
         "--cudaopt-warmup=0",
         "--cudaopt-relative-error=0.3",
     ]
+
+
+def test_a_latency_is_reproduced_with_the_revision_it_was_held_against():
+    settings = resolve({"against": "origin/main", "changed": "HEAD"}, {}, {})
+
+    assert settings.differing_flags() == []
+    assert settings.differing_flags(timing=True) == ["--cudaopt-against=origin/main"]
 
 
 def test_drawn_cases_are_reproduced_with_their_number_and_seed():

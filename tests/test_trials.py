@@ -86,10 +86,6 @@ def test_each_trial_of_a_family_asks_for_its_property(tmp_path: Path) -> None:
         assert one.case.values is None or one.property is one.case.values.property
 
 
-def test_the_start_goes_first_where_only_declared_places_are_safe(tmp_path: Path) -> None:
-    assert {one.property for one in trials(declare(tmp_path)) if one.is_risky} == {Property.INTEGER_RANGE}
-
-
 def test_each_array_gets_a_family_alone_and_with_the_others(tmp_path: Path) -> None:
     nan = [one.case for one in trials(declare(tmp_path)) if one.case.values is Family.NAN]
 

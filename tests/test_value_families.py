@@ -59,6 +59,7 @@ def drawn(made: Kernel, values: str, seed: int = 0) -> NDArray[Any]:
         ("sparse", lambda x: 0.7 < (x == 0).mean() < 1),
         ("cancelling", lambda x: abs(x.sum()) < 1e-4),
         ("tiny", lambda x: 0 < np.abs(x).max() < 1e-15),
+        ("sweep", lambda x: np.ptp(x) == 32 and np.diff(np.sort(x)).max() < 33 / N),
         ("huge", lambda x: 1e12 < np.abs(x).max() < 1e19),
         ("offset", lambda x: np.abs(x).min() > 500 and np.ptp(x) < 20),
         ("mixed", lambda x: np.abs(x).max() / np.abs(x).min() > 1e12),

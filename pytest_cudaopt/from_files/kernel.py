@@ -60,6 +60,7 @@ def kernel_of(files: KernelFiles) -> Kernel:
             include=signature.include,
             stub=signature.stub,
             inherited=signature.inherited,
+            limits=signature.limits,
             waivers=signature.waivers,
             obligations=signature.obligations,
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeVar
 
-from pytest_cudaopt import amounts, expressions, instances, macros, waivers
+from pytest_cudaopt import amounts, expressions, instances, macros, resource_limits, waivers
 from pytest_cudaopt.compdb import Flags
 from pytest_cudaopt.contract import Contract
 from pytest_cudaopt.dtypes import BY_NAME, DType
@@ -21,6 +21,7 @@ from pytest_cudaopt.instances import Types
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.properties import Obligations, Property
+from pytest_cudaopt.resource_limits import ResourceLimits
 from pytest_cudaopt.tolerance import Tolerance
 from pytest_cudaopt.waivers import Waiver
 
@@ -42,6 +43,7 @@ OPTIONAL = (
     "include",
     "stub",
     "inherited",
+    "limits",
     "waivers",
     "required",
     "ignored",
@@ -72,6 +74,7 @@ class Signature:
     include: tuple[Path, ...]
     stub: tuple[str, ...]
     inherited: Flags
+    limits: ResourceLimits | None
     waivers: tuple[Waiver, ...]
     obligations: Obligations
     reference_entry: str | None
@@ -105,6 +108,7 @@ def read_signature(content: Field, folder: Path) -> Signature:
         include=_optional(given, "include", lambda one: _folders(one, folder), ()),
         stub=_optional(given, "stub", Field.texts, ()),
         inherited=inherited,
+        limits=_optional(given, "limits", _limits, None),
         waivers=_optional(given, "waivers", lambda one: tuple(map(_waiver, one.items())), ()),
         obligations=_obligations(given),
         reference_entry=_optional(given, "reference_entry", Field.text, None),
@@ -234,6 +238,13 @@ def _folders(one: Field, folder: Path) -> tuple[Path, ...]:
 def _obligations(given: Mapping[str, Field]) -> Obligations:
     kept = {key: [item.one_of(Property) for item in given[key].items()] for key in _BINDING if key in given}
     return Obligations.declared(kept.get("required", ()), kept.get("ignored", ()))
+
+
+def _limits(one: Field) -> ResourceLimits:
+    given = one.members((), [field.name for field in fields(ResourceLimits)])
+    most = {name: part.whole() for name, part in given.items()}
+    with one.blamed():
+        return resource_limits.limits(**most)
 
 
 def _waiver(one: Field) -> Waiver:

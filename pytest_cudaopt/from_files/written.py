@@ -64,6 +64,7 @@ def signature(kernel: Kernel) -> dict[str, Json]:
         "include": _include(kernel),
         "stub": list(kernel.stub),
         "inherited": {"defines": dict(kernel.inherited.defines), "options": list(kernel.inherited.options)},
+        "limits": None if kernel.limits is None else dict(kernel.limits.given),
         "waivers": [_waiver(one, kernel) for one in kernel.waivers],
         "required": sorted(kernel.obligations.required),
         "ignored": sorted(kernel.obligations.ignored),

@@ -26,6 +26,8 @@ def text(attempt: Attempt) -> str:
             f"resources of {entry}: {resources.registers} registers, {spilled} bytes spilled, "
             f"{resources.static_shared_bytes} bytes of static shared memory"
         )
+    if evaluation.limits is not None:
+        lines.append(", ".join([evaluation.limits.text, *map(str, evaluation.limits.waived)]))
     lines += [_case(outcome) for outcome in evaluation.outcomes]
     lines += [f"{stage}: {seconds:.3f} s" for stage, seconds in evaluation.seconds]
     return "\n".join(lines) + "\n"

@@ -20,7 +20,9 @@ from pytest_cudaopt.optimize import (
     run_budget,
 )
 from pytest_cudaopt.optimize.conversation import FailureKind, ModelFailure
+from pytest_cudaopt.optimize.knowledge_search import Question
 from pytest_cudaopt.optimize.proposal_form import VersionForm
+from pytest_cudaopt.optimize.quotation import quoted
 from pytest_cudaopt.optimize.toolbox import Instrument, Toolbox, as_text
 from pytest_cudaopt.optimize.versions import Version, version_of
 from pytest_cudaopt.peaks import known_peaks
@@ -53,6 +55,11 @@ class _SomeCases(VersionForm):
 class _OneAttempt(BaseModel):
     model_config = ConfigDict(extra="forbid")
     number: int = Field(description="the attempt's number, 0 for the start")
+
+
+class _Question(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    question: str = Field(description="what holds the kernel up, in plain words or names of counters")
 
 
 @dataclass(frozen=True)
@@ -180,6 +187,13 @@ class _Instruments:
         told = report.describe_evaluation(kernel, candidate, evaluation, kernel.source.parent).text
         return f"{version.label(candidate)}: {evaluation.status.value}\n{told}"
 
+    def look_up(self, form: _Question) -> str:
+        # The best one is remembered whole.
+        source = self._best.candidate.standalone_source()
+        asked = Question(form.question, self.run.device.limits.architecture, source)
+        # As many as fit into one answer.
+        return quoted(self.run.knowledge.search(asked, most_own=2, most_of_user=1))
+
     def _case(self, case_id: str) -> Case:
         """Return the case of that id; raise ModelFailure that lists those there are."""
         cases = dict(zip(self.run.kernel.case_ids, self.run.kernel.cases, strict=True))
@@ -221,6 +235,13 @@ def toolbox(run: Run) -> Toolbox:
             ),
             Instrument(
                 "read_attempt", "How an earlier attempt ended, and its source.", _OneAttempt, of.attempt
+            ),
+            Instrument(
+                "look_up",
+                "Quotations from pages on how CUDA kernels are made faster, and from the user's own "
+                "documents: when a technique applies, how that shows in counters, its pitfalls.",
+                _Question,
+                of.look_up,
             ),
             Instrument(
                 "floor", "The least time each case can take, and how near the best is.", _Nothing, of.floor

@@ -122,7 +122,13 @@ def _require_accepted(run: Run, before: Attempt, after: Evaluation) -> None:
 def _plan(run: Run, number: int) -> Plan:
     sanitizes = run.options.sanitize_elements > 0
     return Plan(
-        stages=(Stage.COMPILE, Stage.CHECK, *([Stage.SANITIZE] if sanitizes else []), Stage.MEASURE),
+        stages=(
+            Stage.COMPILE,
+            Stage.LIMITS,
+            Stage.CHECK,
+            *([Stage.SANITIZE] if sanitizes else []),
+            Stage.MEASURE,
+        ),
         cases=run.kernel.cases if number == 0 else _small_first(run.kernel.cases),
         seed=run.options.seed,
         budget=run_budget.of(run),

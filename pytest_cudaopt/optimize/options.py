@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.evaluation import SANITIZE_ELEMENTS
-from pytest_cudaopt.optimize import going_on
+from pytest_cudaopt.optimize import going_on, user_documents
 from pytest_cudaopt.optimize.limits import Limits, next_time
 from pytest_cudaopt.optimize.search import Search
 from pytest_cudaopt.plans import secret_seed
@@ -22,8 +22,8 @@ class OptimizeOptions:
     """One run's options. `max_iterations` counts proposals, not the start.
 
     `search` and `bounds` say how wide a run looks and when it has had enough; None stands for the iterations
-    alone. `record` is a file that gets every proposal of a model, `going_on_from` the folder of a run that is
-    to go on.
+    alone. `record` is a file that gets every proposal of a model, `docs` a folder of documents to look things
+    up in, `going_on_from` the folder of a run that is to go on.
     `allow_slower` is how much slower a measured case may get: 0.02 is 2 %. `timeout_s` bounds a request.
     `warmup`, `samples` and `relative_error` say how a case is measured, as in a Plan. Cases of at most
     `sanitize_elements` are sanitized, none if it is 0. An attempt that would be kept is held against the
@@ -46,6 +46,7 @@ class OptimizeOptions:
     search: Search = field(default_factory=Search)
     bounds: Limits | None = None
     record: Path | None = None
+    docs: Path | None = None
     going_on_from: Path | None = None
 
     @property
@@ -80,6 +81,7 @@ def options_of(settings: Settings, root: Path) -> OptimizeOptions:
             settings.floor_share or None,
         ),
         record=root / settings.record if settings.record else None,
+        docs=user_documents.find_folder(settings.docs, root) if settings.docs else None,
         going_on_from=going_on.find(settings.going_on_from, root, root / settings.results)
         if settings.going_on_from
         else None,

@@ -108,11 +108,22 @@ def _obligations(kernel: Kernel) -> str:
     free = sorted(kernel.obligations.ignored)
     return "\n".join(
         [
+            *_limits(kernel),
             "Wherever the kernel to start from is right, beyond the cases too, a version must be right:",
             *bound,
             *([f"Not needed: {', '.join(free)}."] if free else []),
         ]
     )
+
+
+def _limits(kernel: Kernel) -> list[str]:
+    if kernel.limits is None:
+        return []
+    listed = ", ".join(f"{name} <= {most}" for name, most in kernel.limits.given.items())
+    return [
+        "Every version must keep these limits, by the compiler's numbers; shared memory is a block's, with "
+        f"the dynamic part: {listed}."
+    ]
 
 
 def _counts(allowance: Allowance) -> str:

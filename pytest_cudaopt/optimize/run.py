@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.optimize import restored
 from pytest_cudaopt.optimize.accept import Acceptance
 from pytest_cudaopt.optimize.attempt import Attempt, Dialogue, Proposal, Proposer
 from pytest_cudaopt.optimize.conversation import Usage
+from pytest_cudaopt.optimize.knowledge_search import Knowledge
 from pytest_cudaopt.optimize.limits import Spent
 from pytest_cudaopt.optimize.record import RunFolder
 from pytest_cudaopt.optimize.summary import RunSummary, StopReason
@@ -79,6 +81,11 @@ class Run:
     # Why branches could not go on.
     failures: list[CudaoptError] = field(default_factory=list)
     _whole: set[int] = field(default_factory=set, init=False)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What can be looked up: indexed once, when somebody does."""
+        return Knowledge.open(self.options.docs)
 
     @property
     def elapsed_s(self) -> float:

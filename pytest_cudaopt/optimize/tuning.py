@@ -35,7 +35,7 @@ def best_setting(
         return candidate, ()
     quick = replace(
         plan,
-        stages=(Stage.COMPILE, Stage.MEASURE),
+        stages=(Stage.COMPILE, Stage.LIMITS, Stage.MEASURE),
         cases=plan.measured,
         samples=min(plan.samples, _SAMPLES),
         stop_at_first=True,

@@ -48,15 +48,6 @@ FAULTY = (
         Rung.PROBE,
         "the fifth launch of a module leaves elements unwritten",
     ),
-    Faulty(
-        "bias_gelu",
-        "bug_approximate_tanh",
-        19,
-        Kind.FAST_MATH,
-        Rung.FUZZ,
-        "the error of hardware near -4; sim's own tanh.approx is exact, so only the scan tells there",
-        needs="gpu",
-    ),
     Faulty("bias_gelu", "bug_tanh_of_exp", 19, Kind.FAST_MATH, Rung.FUZZ, "elements over 10 overflow in exp"),
     Faulty(
         "bias_gelu",

@@ -19,7 +19,6 @@ from pytest_cudaopt.pipeline import checker, evaluate
 
 # Where no launch on `sim`, or none that this machine can hold, shows them wrong.
 NOT_SHOWN = {
-    "bias_gelu/bug_approximate_tanh": "only hardware is that approximate",
     "ema/hack_idle_processors": "only hardware has multiprocessors",
     "transpose/bug_index_int32": "needs two arrays of 8.6 GB",
 }
