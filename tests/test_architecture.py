@@ -128,6 +128,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "machine_code",
         "ptx_code",
         "machine",
+        "sandbox",
     ),
     (
         "reference",
