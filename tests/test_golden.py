@@ -13,7 +13,8 @@ from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.device import Device
 
 KERNELS = {kernel.name: kernel for kernel in golden_kernels()}
-FILES = sorted(GOLDEN.glob("*/*.json"))
+# One folder for each GPU; others hold golden texts of files that we write.
+FILES = sorted(path for folder in ("h200",) for path in (GOLDEN / folder).glob("*.json"))
 
 
 def test_there_is_a_golden_file_for_every_kernel() -> None:
