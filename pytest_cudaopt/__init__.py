@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.cases import case
     from pytest_cudaopt.declare import kernel
     from pytest_cudaopt.declared import Kernel
+    from pytest_cudaopt.declared_thresholds import thresholds
     from pytest_cudaopt.dtypes import (
         bf16,
         bool_,
@@ -71,6 +72,7 @@ __all__ = [
     "permutation",
     "product",
     "sorted_",
+    "thresholds",
     "torch_reference",
     "u8",
     "u16",
@@ -87,6 +89,7 @@ _HOMES = {
     "amounts": ("work",),
     "declare": ("kernel",),
     "declared": ("Kernel",),
+    "declared_thresholds": ("thresholds",),
     "index_values": ("indices", "lengths", "offsets", "permutation", "sorted_"),
     "markers": ("Constant", "In", "InOut", "Out", "Scalar", "Scratch"),
     "resource_limits": ("limits",),

@@ -17,6 +17,7 @@ from pytest_cudaopt.contract import Choices, Contract, Domain
 from pytest_cudaopt.declaration_checks import require_sound
 from pytest_cudaopt.declared import Kernel
 from pytest_cudaopt.declared_parameters import declared_parameters
+from pytest_cudaopt.declared_thresholds import declared_gate
 from pytest_cudaopt.decorated import (
     place_in,
     place_of,
@@ -27,6 +28,7 @@ from pytest_cudaopt.decorated import (
 )
 from pytest_cudaopt.dtypes import DType
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceLocation
+from pytest_cudaopt.gated import Thresholds
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
 from pytest_cudaopt.properties import Obligations
@@ -61,6 +63,7 @@ def kernel(
     reference: Callable[..., Any] | str | None = None,
     accept: Callable[..., Any] | None = None,
     limits: ResourceLimits | None = None,
+    gate: Thresholds | None = None,
     waivers: Iterable[Waiver] = (),
     required: Iterable[str] = (),
     ignored: Iterable[str] = (),
@@ -80,8 +83,9 @@ def kernel(
 
     `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least
     and most that is drawn of a size (without it from 1 to twice its largest case); cases keep to them too.
-    `limits` are the most registers, spills and shared memory it may take, `waivers` findings to accept, such
-    as `waive("race", at="hist.cu:31", reason="...")`. What the kernel can do beyond its cases binds
+    `limits` are the most registers, spills and shared memory it may take, `gate` says which difference to an
+    earlier version counts, `waivers` are findings to accept, such as
+    `waive("race", at="hist.cu:31", reason="...")`. What the kernel can do beyond its cases binds
     candidates: `ignored` names properties that need not be kept, `required` those that the kernel itself must
     have.
     """
@@ -126,6 +130,7 @@ def kernel(
                 pytestmark=list(getattr(function, "pytestmark", [])),
                 accept=_accept(accept),
                 limits=declared_limits(limits),
+                gate=declared_gate(gate),
                 waivers=_waivers(waivers),
                 obligations=Obligations.declared(required, ignored),
             )

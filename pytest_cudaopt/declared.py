@@ -19,6 +19,7 @@ from pytest_cudaopt.directive_checks import require_known_names
 from pytest_cudaopt.directives import Directives
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceError, SourceLocation, why_unreadable
 from pytest_cudaopt.expressions import Expression
+from pytest_cudaopt.gated import Thresholds
 from pytest_cudaopt.header_files import HeaderFiles
 from pytest_cudaopt.instances import Instance, Types
 from pytest_cudaopt.launch import LaunchRule
@@ -68,6 +69,7 @@ class Kernel:
     pytestmark: list[Any] = field(default_factory=list)
     accept: Callable[..., Any] | None = None
     limits: ResourceLimits | None = None
+    gate: Thresholds = field(default_factory=Thresholds)
     waivers: tuple[Waiver, ...] = ()
     obligations: Obligations = field(default_factory=Obligations)
 

@@ -16,7 +16,7 @@ from pytest_cudaopt.declared_facts import facts_of
 from pytest_cudaopt.errors import SourceLocation
 from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage, Status
 from pytest_cudaopt.gate_modelled import recorded_of, thresholds_of
-from pytest_cudaopt.gated import Gated, Thresholds
+from pytest_cudaopt.gated import Gated
 from pytest_cudaopt.item_work import Finished
 from pytest_cudaopt.machine import machine_of
 from pytest_cudaopt.peaks import known_peaks
@@ -99,7 +99,7 @@ class _LatencyItem:
             samples=settings.samples,
             relative_error=settings.relative_error,
             incumbents=self._incumbents(),
-            thresholds=thresholds_of(settings.sim_gate, Thresholds()),
+            thresholds=thresholds_of(settings.sim_gate, self.work.kernel.gate),
         )
 
     def _incumbents(self) -> tuple[Incumbent, ...]:

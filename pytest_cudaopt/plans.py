@@ -58,4 +58,5 @@ def candidate_plan(kernel: Kernel, start: Candidate, settings: Settings, seed: i
         fuzz_seed=seed,
         witness=start,
         incumbents=(Incumbent(START, start),),
+        thresholds=kernel.gate,
     )

@@ -20,6 +20,7 @@ from pytest_cudaopt import (
     offsets,
     permutation,
     sorted_,
+    thresholds,
     u8,
     uniform,
     waive,
@@ -70,6 +71,7 @@ extern "C" __global__ void everything_inside() {}
     required=["unaligned", "aliasing"],
     ignored=["non_finite"],
     limits=limits(registers=64, spill_bytes=0, shared_bytes=4096, stack_bytes=8),
+    gate=thresholds(effect=0.02, modelled_fail=2),
     waivers=[
         waive("race", at="every.cu:31", reason="they write the same"),
         waive("race", at="csrc/other.cuh", reason="looked at"),

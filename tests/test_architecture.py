@@ -66,6 +66,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "declare",
         "declared",
         "declared_parameters",
+        "declared_thresholds",
         "declaration_checks",
         "case_checks",
         "amounts",

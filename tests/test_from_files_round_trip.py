@@ -52,6 +52,7 @@ SAME = [
     "stub",
     "inherited",
     "limits",
+    "gate",
 ]
 
 

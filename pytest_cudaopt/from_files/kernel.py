@@ -8,6 +8,7 @@ from pathlib import Path
 from pytest_cudaopt import instances
 from pytest_cudaopt.declaration_checks import require_sound
 from pytest_cudaopt.declared import Kernel
+from pytest_cudaopt.declared_thresholds import declared_gate
 from pytest_cudaopt.errors import CudaoptError, DeclarationError, SourceLocation, why_unreadable
 from pytest_cudaopt.from_files.cases import ROOT, read_cases
 from pytest_cudaopt.from_files.fields import read_json
@@ -61,6 +62,7 @@ def kernel_of(files: KernelFiles) -> Kernel:
             stub=signature.stub,
             inherited=signature.inherited,
             limits=signature.limits,
+            gate=declared_gate(signature.gate),
             waivers=signature.waivers,
             obligations=signature.obligations,
         )

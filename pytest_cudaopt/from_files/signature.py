@@ -9,7 +9,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeVar
 
-from pytest_cudaopt import amounts, expressions, instances, macros, resource_limits, waivers
+from pytest_cudaopt import (
+    amounts,
+    declared_thresholds,
+    expressions,
+    instances,
+    macros,
+    resource_limits,
+    waivers,
+)
 from pytest_cudaopt.compdb import Flags
 from pytest_cudaopt.contract import Contract
 from pytest_cudaopt.dtypes import BY_NAME, DType
@@ -17,6 +25,7 @@ from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.expressions import Expression
 from pytest_cudaopt.from_files.fields import Field
 from pytest_cudaopt.from_files.parameters import bound, parameters
+from pytest_cudaopt.gated import Thresholds
 from pytest_cudaopt.instances import Types
 from pytest_cudaopt.launch import LaunchRule
 from pytest_cudaopt.parameters import Parameter
@@ -44,6 +53,7 @@ OPTIONAL = (
     "stub",
     "inherited",
     "limits",
+    "gate",
     "waivers",
     "required",
     "ignored",
@@ -75,6 +85,7 @@ class Signature:
     stub: tuple[str, ...]
     inherited: Flags
     limits: ResourceLimits | None
+    gate: Thresholds | None
     waivers: tuple[Waiver, ...]
     obligations: Obligations
     reference_entry: str | None
@@ -109,6 +120,7 @@ def read_signature(content: Field, folder: Path) -> Signature:
         stub=_optional(given, "stub", Field.texts, ()),
         inherited=inherited,
         limits=_optional(given, "limits", _limits, None),
+        gate=_optional(given, "gate", _gate, None),
         waivers=_optional(given, "waivers", lambda one: tuple(map(_waiver, one.items())), ()),
         obligations=_obligations(given),
         reference_entry=_optional(given, "reference_entry", Field.text, None),
@@ -245,6 +257,13 @@ def _limits(one: Field) -> ResourceLimits:
     most = {name: part.whole() for name, part in given.items()}
     with one.blamed():
         return resource_limits.limits(**most)
+
+
+def _gate(one: Field) -> Thresholds:
+    given = one.members((), [field.name for field in fields(Thresholds)])
+    values = {name: part.number() for name, part in given.items()}
+    with one.blamed():
+        return declared_thresholds.thresholds(**values)
 
 
 def _waiver(one: Field) -> Waiver:

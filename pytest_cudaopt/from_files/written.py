@@ -12,6 +12,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from pytest_cudaopt import index_values, values
+from pytest_cudaopt.declared_thresholds import given_thresholds
 from pytest_cudaopt.dtypes import TypeName
 from pytest_cudaopt.errors import SourceError
 from pytest_cudaopt.expressions import Expression
@@ -65,6 +66,7 @@ def signature(kernel: Kernel) -> dict[str, Json]:
         "stub": list(kernel.stub),
         "inherited": {"defines": dict(kernel.inherited.defines), "options": list(kernel.inherited.options)},
         "limits": None if kernel.limits is None else dict(kernel.limits.given),
+        "gate": given_thresholds(kernel.gate) or None,
         "waivers": [_waiver(one, kernel) for one in kernel.waivers],
         "required": sorted(kernel.obligations.required),
         "ignored": sorted(kernel.obligations.ignored),

@@ -149,6 +149,7 @@ def _plan(run: Run, number: int) -> Plan:
         sanitize_elements=run.options.sanitize_elements,
         # What the start does at every case is worth knowing; a candidate needs one failure to be out.
         stop_at_first=number > 0,
+        thresholds=run.kernel.gate,
     )
 
 
