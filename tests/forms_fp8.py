@@ -56,7 +56,9 @@ def pairs(of_each: Callable[[Array], Array], bits: int, relu: bool) -> Callable[
 
 def near(eight: Eight) -> Array:
     """Return float32 values: those of all codes, the middles between them, and the next ones to both."""
+    # Which of both zeros is left depends on how the processor sorts.
     numbers = np.unique(eight.numbers[np.isfinite(eight.numbers)])
+    numbers[numbers == 0] = -0.0
     # The largest number's neighbour, were there one, and the middle between them.
     beyond = (2 * numbers[-1] - numbers[-2], 1.5 * numbers[-1] - 0.5 * numbers[-2])
     middles = (numbers[1:] + numbers[:-1]) / 2

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+from hypothesis.database import InMemoryExampleDatabase
 from judged_kernels import axpy
 
 from pytest_cudaopt import case
@@ -315,6 +317,17 @@ def test_the_profile_somebody_loads_says_how_many_cases_are_drawn(project: Any) 
     assert drawn(project, "--hypothesis-profile=long", "--cudaopt-fuzz-examples=7") == 7
 
 
+@pytest.fixture
+def remembering() -> Iterator[None]:
+    """Load a profile with a database: on a machine of a CI service hypothesis' own has none."""
+    before = hypothesis.settings.get_current_profile_name()
+    hypothesis.settings.register_profile("remembering", database=InMemoryExampleDatabase())
+    hypothesis.settings.load_profile("remembering")
+    yield
+    hypothesis.settings.load_profile(before)
+
+
+@pytest.mark.usefixtures("remembering")
 def test_a_case_that_failed_is_judged_first_the_next_time(tmp_path: Path, sim: Device) -> None:
     made = axpy(tmp_path, ("a * x[i]", "(n >= 40 ? 2.0f : a) * x[i]"), cases=FRIENDLY)
     start = made.start()

@@ -92,7 +92,11 @@ def test_a_wrong_declaration_is_blamed_on_the_declaration(
 
 def session(gpu: Device, root: Path, **command_line: str) -> Any:
     return SimpleNamespace(
-        settings=resolve(command_line, {}, {}), root=root, device=lambda: gpu, failed_checks=set()
+        settings=resolve(command_line, {}, {}),
+        root=root,
+        device=lambda: gpu,
+        failed_checks=set(),
+        against=None,
     )
 
 
