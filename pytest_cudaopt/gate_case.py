@@ -8,20 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_cudaopt.compile import CompileFailure, compile_candidate
 from pytest_cudaopt.duration_text import format_duration
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.gate_measured import gate_measured
 from pytest_cudaopt.gate_on_sim import gate_on_sim
-from pytest_cudaopt.gate_reason import change, named
+from pytest_cudaopt.gate_reason import change, not_compared
 from pytest_cudaopt.gated import Gated, GateVerdict
-from pytest_cudaopt.run import configure
+from pytest_cudaopt.rebuilt import rebuild
 
 if TYPE_CHECKING:
-    from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.evaluation import Plan
-    from pytest_cudaopt.gate_measured import Arm
     from pytest_cudaopt.incumbent import Incumbent
     from pytest_cudaopt.timed_case import TimedCase
 
@@ -41,7 +38,7 @@ class _OnGpu:
             return self._screened(f"cannot be rebuilt: {self.incumbent.why_not or 'no source'}")
         if earlier.digest == self.current.candidate.digest:
             return Gated(self.incumbent.name, GateVerdict.SAME, "identical source and launch rule")
-        built = self._build(earlier)
+        built = rebuild(earlier, self.current.prepared, self.device, self.plan.budget)
         if isinstance(built, str):
             return self._screened(built)
         prepared, now = self.current.prepared, (self.current.compiled, self.current.launch)
@@ -49,28 +46,17 @@ class _OnGpu:
         found = gate_measured(prepared, built, now, self.device, budget, thresholds, self.incumbent.name)
         return self._screened(f"cannot be timed: {found.message}") if isinstance(found, Finding) else found
 
-    def _build(self, earlier: Candidate) -> Arm | str:
-        prepared = self.current.prepared
-        kernel, budget = prepared.kernel, self.plan.budget
-        compiled = compile_candidate(kernel, earlier, self.device, budget, (prepared.case,))
-        if isinstance(compiled, CompileFailure):
-            return f"does not compile as declared now: {compiled.finding.message}"
-        launch = configure(earlier, prepared, compiled, self.device)
-        if isinstance(launch, Finding):
-            return f"has no launch here: {launch.message}"
-        return compiled, launch
-
     def _screened(self, why: str) -> Gated:
         """Return UNSURE, with what recorded numbers make of it: they are of another day, and fail nobody."""
-        name = self.incumbent.name
+        gated = not_compared(self.incumbent.name, why)
         recorded = self.incumbent.recorded.get(self.current.kernel.id_of(self.current.prepared.case))
         now = self.current.latency
         if recorded is None or (recorded.kind, recorded.mode) != (now.kind, now.mode):
-            return Gated(name, GateVerdict.UNSURE, f"not compared: {named(name)} {why}", warns=True)
+            return gated
         ratio = now.median_ns / recorded.median_ns
         times = f"{format_duration(recorded.median_ns)} -> {format_duration(now.median_ns)}"
-        reason = f"not compared: {named(name)} {why}; by what was recorded {change(ratio)}, {times}"
-        return Gated(name, GateVerdict.UNSURE, reason, ratio=ratio, warns=True)
+        reason = f"{gated.reason}; by what was recorded {change(ratio)}, {times}"
+        return replace(gated, reason=reason, ratio=ratio)
 
 
 def gate_case(current: TimedCase, incumbent: Incumbent, device: Device, plan: Plan) -> Gated:

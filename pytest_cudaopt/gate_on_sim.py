@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_cudaopt.compile import CompileFailure, compile_candidate
 from pytest_cudaopt.finding import Finding
 from pytest_cudaopt.gate_modelled import gate_modelled, recorded_of
+from pytest_cudaopt.gate_reason import not_compared
 from pytest_cudaopt.gated import Gated, GateVerdict, Thresholds
 from pytest_cudaopt.machine import machine_of
 from pytest_cudaopt.measure import measure
 from pytest_cudaopt.modelled_causes import causes
-from pytest_cudaopt.run import configure
+from pytest_cudaopt.rebuilt import rebuild
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
@@ -53,7 +53,7 @@ def gate_on_sim(
         if screened.verdict is not GateVerdict.SLOWER and not screened.warns:
             return screened
     if earlier is None:
-        return _unsure(incumbent, f"it cannot be rebuilt: {incumbent.why_not or 'no source'}")
+        return not_compared(incumbent.name, f"cannot be rebuilt: {incumbent.why_not or 'no source'}")
     return _Rebuilt(current, incumbent, earlier, device, plan, thresholds).gate()
 
 
@@ -69,17 +69,17 @@ class _Rebuilt:
     thresholds: Thresholds
 
     def gate(self) -> Gated:
-        built = self._build()
+        built = rebuild(self.earlier, self.current.prepared, self.device, self.plan.budget)
         if isinstance(built, str):
-            return _unsure(self.incumbent, built)
+            return not_compared(self.incumbent.name, built)
         compiled, launch = built
         if self.current.runs_as(compiled, launch):
             return Gated(self.incumbent.name, GateVerdict.SAME, "identical code")
         if launch.is_empty:
-            return _unsure(self.incumbent, "it launched nothing here")
+            return not_compared(self.incumbent.name, "launched nothing here")
         before = self._model(compiled, launch)
         if isinstance(before, Finding):
-            return _unsure(self.incumbent, f"it does not run here: {before.message}")
+            return not_compared(self.incumbent.name, f"does not run here: {before.message}")
         return self._compare(before)
 
     def _compare(self, before: Latency) -> Gated:
@@ -91,18 +91,6 @@ class _Rebuilt:
         # It ran before, and `sim` repeats itself.
         counted = self.current.latency if isinstance(after, Finding) else after
         return gate_modelled(*recorded, self.thresholds, self.incumbent.name, causes(before, counted))
-
-    def _build(self) -> tuple[Compiled, LaunchConfiguration] | str:
-        """Return what the earlier version launches at the case, or why it launches nothing."""
-        prepared = self.current.prepared
-        kernel, budget = prepared.kernel, self.plan.budget
-        compiled = compile_candidate(kernel, self.earlier, self.device, budget, (prepared.case,))
-        if isinstance(compiled, CompileFailure):
-            return f"it does not compile as declared now: {compiled.finding.message}"
-        launch = configure(self.earlier, prepared, compiled, self.device)
-        return (
-            f"it has no launch here: {launch.message}" if isinstance(launch, Finding) else (compiled, launch)
-        )
 
     def _model(self, compiled: Compiled, launch: LaunchConfiguration) -> Latency | Finding:
         measured = measure(self.current.prepared, compiled, launch, self.device, self.plan, by_line=True)
@@ -124,9 +112,3 @@ def _not_failing(screened: Gated, incumbent: Incumbent) -> Gated:
     why = incumbent.why_not or "no source"
     reason = f"{screened.reason}, as recorded, but it cannot be rebuilt: {why}"
     return replace(screened, verdict=GateVerdict.UNSURE, reason=reason, warns=True)
-
-
-def _unsure(incumbent: Incumbent, reason: str) -> Gated:
-    return Gated(
-        incumbent.name, GateVerdict.UNSURE, f"not compared with {incumbent.name}: {reason}", warns=True
-    )

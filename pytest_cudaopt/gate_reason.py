@@ -43,6 +43,12 @@ def named(against: str) -> str:
     return f"the {against}" if against in _OWN_NAMES else against
 
 
+def not_compared(against: str, why: str) -> Gated:
+    """Return the verdict where there is nothing to compare with: `why` follows "it"."""
+    reason = f"not compared with {named(against)}: it {why}"
+    return Gated(against, GateVerdict.UNSURE, reason, warns=True)
+
+
 def change(ratio: float) -> str:
     """Return a ratio of times as "3.1 % slower" or "2.4 % faster"."""
     share = 100 * abs(ratio - 1)

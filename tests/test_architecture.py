@@ -156,6 +156,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "contents",
         "measure",
         "interleave",
+        "rebuilt",
         "gate_measured",
         "gate_modelled",
         "modelled_causes",

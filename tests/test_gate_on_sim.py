@@ -192,7 +192,7 @@ def test_an_earlier_version_that_does_not_fit_any_more_is_unsure(
     gated = gate(tmp_path, sim, edited(COALESCED, edit), COALESCED)
     assert (gated.verdict, gated.warns, gated.causes) == (GateVerdict.UNSURE, True, ())
     assert reason in gated.reason
-    assert gated.reason.startswith("not compared with baseline")
+    assert gated.reason.startswith("not compared with the baseline: it ")
 
 
 def test_a_gate_that_only_warns_still_names_the_cause(tmp_path: Path, sim: Device) -> None:
