@@ -10,6 +10,7 @@ from pytest_cudaopt.cases import RESERVED, Case, require_sizes
 from pytest_cudaopt.contract import Contract, unknown_size
 from pytest_cudaopt.criterion import criterion
 from pytest_cudaopt.declared import Kernel
+from pytest_cudaopt.declared_batch import require_batch
 from pytest_cudaopt.draw_sizes import contradiction
 from pytest_cudaopt.errors import DeclarationError, ExpressionError, did_you_mean
 from pytest_cudaopt.expressions import Expression
@@ -29,6 +30,7 @@ def require_sound(declared: Kernel, written: tuple[Case, ...]) -> None:
     declared.contract.require_known(declared.sizes, dict(declared.derived))
     _require_kept(declared, written)
     _require_limits_of_waivers(declared)
+    require_batch(declared)
 
 
 def _require_limits_of_waivers(declared: Kernel) -> None:

@@ -16,6 +16,7 @@ from pytest_cudaopt.cases import Case
 from pytest_cudaopt.contract import Choices, Contract, Domain
 from pytest_cudaopt.declaration_checks import require_sound
 from pytest_cudaopt.declared import Kernel
+from pytest_cudaopt.declared_batch import with_batch
 from pytest_cudaopt.declared_parameters import declared_parameters
 from pytest_cudaopt.declared_thresholds import declared_gate
 from pytest_cudaopt.decorated import (
@@ -64,6 +65,7 @@ def kernel(
     accept: Callable[..., Any] | None = None,
     limits: ResourceLimits | None = None,
     gate: Thresholds | None = None,
+    batch: str | None = None,
     waivers: Iterable[Waiver] = (),
     required: Iterable[str] = (),
     ignored: Iterable[str] = (),
@@ -84,7 +86,8 @@ def kernel(
     `choices` are the only values a size may have, `where` conditions that sizes meet, and `domain` the least
     and most that is drawn of a size (without it from 1 to twice its largest case); cases keep to them too.
     `limits` are the most registers, spills and shared memory it may take, `gate` says which difference to an
-    earlier version counts, `waivers` are findings to accept, such as
+    earlier version counts, `batch` names the size that counts what must not depend on what else there is,
+    `waivers` are findings to accept, such as
     `waive("race", at="hist.cu:31", reason="...")`. What the kernel can do beyond its cases binds
     candidates: `ignored` names properties that need not be kept, `required` those that the kernel itself must
     have.
@@ -131,8 +134,9 @@ def kernel(
                 accept=_accept(accept),
                 limits=declared_limits(limits),
                 gate=declared_gate(gate),
+                batch=batch,
                 waivers=_waivers(waivers),
-                obligations=Obligations.declared(required, ignored),
+                obligations=Obligations.declared(with_batch(required, batch), ignored),
             )
             require_sound(declared, written)
         except CudaoptError as error:

@@ -70,6 +70,7 @@ class Kernel:
     accept: Callable[..., Any] | None = None
     limits: ResourceLimits | None = None
     gate: Thresholds = field(default_factory=Thresholds)
+    batch: str | None = None
     waivers: tuple[Waiver, ...] = ()
     obligations: Obligations = field(default_factory=Obligations)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -53,7 +54,8 @@ def locate(environ: Mapping[str, str] = os.environ) -> Path:
 class Harness:
     """One serving harness process; started on the first `ask`, and again after it died.
 
-    `nvrtc` and `driver` are libraries to use instead of those the harness would look for.
+    `nvrtc` and `driver` are libraries to use instead of those the harness would look for. `busy_s` is how
+    long its answers have been waited for, starts included.
     """
 
     def __init__(self, binary: Path, nvrtc: Path | None = None, driver: str | None = None) -> None:
@@ -61,6 +63,7 @@ class Harness:
         named = {"--nvrtc": nvrtc, "--driver": driver}
         self._arguments = [text for flag, path in named.items() if path for text in (flag, str(path))]
         self._running: Serving | None = None
+        self.busy_s = 0.0
 
     def __enter__(self) -> Harness:
         return self
@@ -89,6 +92,7 @@ class Harness:
         """
         line = json.dumps(request.to_json(), allow_nan=False).encode() + b"\n"
         timeout_s = request.timeout_s + GRACE_S if request.timeout_s else None
+        asked = time.perf_counter()
         try:
             reply = self._exchange(line, timeout_s)
         except TimeoutError:
@@ -103,6 +107,8 @@ class Harness:
             # A late answer must never be taken for the answer to the next request.
             self.close()
             raise
+        finally:
+            self.busy_s += time.perf_counter() - asked
         return self._read(request, reply)
 
     def close(self) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_cudaopt import large_offsets
+from pytest_cudaopt import batch, large_offsets
+from pytest_cudaopt.allowance import Allowance
 from pytest_cudaopt.arguments import all_elements
 from pytest_cudaopt.differential import Challenger, Tested
 from pytest_cudaopt.draw_cases import draws_of
@@ -38,10 +39,12 @@ def fuzz(challenger: Challenger, plan: Plan) -> Rung:
     from pytest_cudaopt.fuzz import fuzz as fuzz_cases
 
     log = _Log(Stage.FUZZ)
+    allowance = Allowance.of(Stage.FUZZ, plan.fuzz_examples, challenger.device)
 
     def judge(case: Case) -> Judged[CaseOutcome]:
         asked = Property.FUZZED_SIZES if case.values is None else case.values.property
-        tested = log.add(asked, challenger.stand(asked, case))
+        spent = allowance.spent
+        tested = log.add(asked, Tested(None, spent) if spent else challenger.stand(asked, case))
         if tested.outcome is None:
             return Judged(None, discarded=tested.why)
         outcome = tested.outcome
@@ -57,16 +60,38 @@ def fuzz(challenger: Challenger, plan: Plan) -> Rung:
 def contract(challenger: Challenger, plan: Plan) -> Rung:
     """Ask for every property at cases made for it."""
     log = _Log(Stage.CONTRACT)
+    allowance = Allowance.of(Stage.CONTRACT, plan.fuzz_examples, challenger.device)
     took_long: set[Property] = set()
     for trial in trials_of(challenger.kernel, challenger.witness, plan.fuzz_seed):
         if not challenger.owes(trial.property) or trial.property in took_long:
             continue
-        tested = log.add(trial.property, challenger.stand(trial.property, trial.case))
+        spent = allowance.spent
+        tested = Tested(None, spent) if spent else challenger.stand(trial.property, trial.case)
+        log.add(trial.property, tested)
         took_long |= {trial.property} if tested.took_long else set()
         if tested.outcome is not None and tested.outcome.status is not CaseStatus.PASSED:
             failed = _plainest(challenger, _smallest(challenger, trial, tested.outcome))
             return Rung(challenger.explained(failed), log.tried)
+    if (unlike := _in_batches(challenger, plan, log, allowance)) is not None:
+        return Rung(unlike, log.tried)
+    if (spent := allowance.spent) and challenger.owes(Property.LARGE_OFFSETS):
+        log.skip(Property.LARGE_OFFSETS, spent)
+        return Rung(None, log.tried)
     return Rung(_at_large_offsets(challenger, plan, log), log.tried)
+
+
+def _in_batches(challenger: Challenger, plan: Plan, log: _Log, allowance: Allowance) -> CaseOutcome | None:
+    """Return what has other bits where fewer of the same rows are in a batch."""
+    asked = Property.BATCH_INVARIANT
+    parts = batch.parts_of(challenger.kernel, challenger.witness, plan.fuzz_seed)
+    if challenger.owes(asked) and not parts:
+        log.skip(asked, "no batch of the contract is cheap and has more than one row")
+    for part in parts:
+        spent = allowance.spent
+        outcome = log.add(asked, Tested(None, spent) if spent else batch.stand(challenger, part)).outcome
+        if outcome is not None and outcome.status is not CaseStatus.PASSED:
+            return outcome
+    return None
 
 
 def _at_large_offsets(challenger: Challenger, plan: Plan, log: _Log) -> CaseOutcome | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_cudaopt.criterion import criterion
+from pytest_cudaopt.criterion import Criterion, criterion
 from pytest_cudaopt.error_share import least_ulp
 from pytest_cudaopt.errors import ReferenceFault
 from pytest_cudaopt.reference import compute_expected
@@ -40,10 +40,10 @@ _TINY_EXPONENTS = (-260, -160)
 def without_undetermined(kernel: Kernel, expected: Expectation, outputs: Outputs) -> Outputs:
     """Return the outputs with the reference's own answer where theirs is that of a neighbour.
 
-    A float may be as far off as a neighbour's answer is; an integer must be what one of them says. For
-    integers equal elements of an array stay equal, so that ties keep their rule; only where that moves one do
-    neighbours count in which equal elements differ. For floats both do: the mean of equal numbers is rounded
-    too, and what is left of them is rounding alone.
+    A float may be as far off as a neighbour's answer is, and its tolerance more; an integer must be what one
+    of them says. For integers equal elements of an array stay equal, so that ties keep their rule; only where
+    that moves one do neighbours count in which equal elements differ. For floats both do: the mean of equal
+    numbers is rounded too, and what is left of them is rounding alone.
     """
     arguments = expected.arguments
     wanted = [
@@ -62,7 +62,8 @@ def without_undetermined(kernel: Kernel, expected: Expectation, outputs: Outputs
     patched = {}
     for one in wanted:
         said, other = ([answer[one.name] for answer in some] for some in (answers, apart))
-        near = _near(one, expected.arrays[one.name], outputs[one.name], said, other)
+        bounds = criterion(one, kernel.tolerance, arguments.sizes)
+        near = _near(bounds, one, expected.arrays[one.name], outputs[one.name], said, other)
         patched[one.name] = _with_expected(one, expected.arrays[one.name], outputs[one.name], near)
     return {**outputs, **patched}
 
@@ -95,6 +96,7 @@ def _with_expected(
 
 
 def _near(
+    bounds: Criterion,
     parameter: Parameter,
     expected: NDArray[Any],
     got: NDArray[Any],
@@ -112,7 +114,8 @@ def _near(
     with np.errstate(all="ignore"):
         wide = expected.astype(np.float64)
         reach = np.max([np.abs(said.astype(np.float64) - wide) for said in (*answers, *apart)], axis=0)
-        near |= (np.abs(got.astype(np.float64) - wide) <= reach) & np.isfinite(reach)
+        allowed = reach + bounds.atol + bounds.rtol * np.abs(wide)
+        near |= (np.abs(got.astype(np.float64) - wide) <= allowed) & np.isfinite(reach)
     return near
 
 

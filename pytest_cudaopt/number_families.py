@@ -96,8 +96,9 @@ def _scaled(family: Family, wide: NDArray[Any], of: Numbers) -> NDArray[Any]:
             # Where exponentials overflow, and squares of them in narrow types.
             wide *= 2.0 ** rng.uniform(0, min(10, half), (*shape[:-1], 1) if shape else ())
         case Family.OFFSET:
-            # Half of the bits are left for what differs.
-            wide += float(rng.choice([-1.0, 1.0])) * 2.0 ** (dtype.mantissa_bits // 2 - 1)
+            # Half of the bits are left for what differs. In one draw of three each row has a side of its own.
+            rows = (*shape[:-1], 1) if shape and rng.integers(3) == 0 else ()
+            wide += rng.choice([-1.0, 1.0], rows) * 2.0 ** (dtype.mantissa_bits // 2 - 1)
         case Family.VARIED:
             wide = _varied(wide, rng)
         case Family.BELOW if of.ends is not None:

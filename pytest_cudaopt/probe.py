@@ -6,7 +6,7 @@ launch on fresh memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +16,14 @@ from pytest_cudaopt.compile import Compiled
 from pytest_cudaopt.contents import remove
 from pytest_cudaopt.device import Device
 from pytest_cudaopt.errors import HarnessError
-from pytest_cudaopt.evaluation import Budget, Comparison
-from pytest_cudaopt.finding import Finding
+from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.launch import LaunchConfiguration
+from pytest_cudaopt.other_buffers import on_other_buffers
 from pytest_cudaopt.outputs import output_files, read_outputs
 from pytest_cudaopt.partly_other import partly_other
 from pytest_cudaopt.prepared_case import PreparedCase
+from pytest_cudaopt.probed import Probed
 from pytest_cudaopt.protocol import (
-    BufferArgument,
-    BufferMember,
     Digest,
     Launch,
     Load,
@@ -32,14 +31,11 @@ from pytest_cudaopt.protocol import (
     Read,
     Reset,
     Step,
-    StructArgument,
-    SymbolWrite,
     Write,
 )
 
 if TYPE_CHECKING:
     from pytest_cudaopt.expectation import Expectation
-    from pytest_cudaopt.protocol import Argument, MemberArgument
 
 # Ten for warming up, a hundred measured: somewhere among them a counter may turn.
 _TIMED_LAUNCHES = 111
@@ -56,23 +52,6 @@ _ORDERS = (
     (Order.RANDOM, 2),
 )
 _LAUNCHES_ON_GPU = 8
-
-
-@dataclass(frozen=True)
-class Probed:
-    """What a later launch did otherwise than the first; nothing if it did not.
-
-    `note` says which launch, `comparisons` what it wrote, `fault` what ended it.
-    """
-
-    note: str = ""
-    comparisons: tuple[Comparison, ...] = ()
-    fault: Finding | None = None
-    launches: int = 0
-
-    @property
-    def holds(self) -> bool:
-        return self.fault is None and not self.note
 
 
 def times_on(device: Device, instructions: int | None) -> int:
@@ -101,7 +80,7 @@ def relaunch(
     contents = prepared.contents
     writes: tuple[Step, ...]
     first = launch_step(prepared, compiled, launch)
-    moved = _moved(first)
+    moved = on_other_buffers(first, {one.name: one.name + _ELSEWHERE for one in request.buffers})
     stages: list[tuple[str, tuple[Step, ...], Launch, Expectation]] = [
         (f"launch {times} of one module", (), first, prepared.expected)
     ]
@@ -168,24 +147,3 @@ def repeat(
             how = "from launch to launch" if device.is_gpu else "with the order of blocks and warps"
             return Probed(f"bits of '{name}' change {how}", launches=len(orders))
     return Probed(launches=len(orders))
-
-
-def _moved(step: Launch) -> Launch:
-    """Return the launch on the buffers elsewhere."""
-    symbols = tuple(SymbolWrite(one.symbol, one.buffer + _ELSEWHERE) for one in step.symbols)
-    return replace(step, arguments=tuple(map(_moved_argument, step.arguments)), symbols=symbols)
-
-
-def _moved_argument(argument: Argument) -> Argument:
-    match argument:
-        case BufferArgument(buffer=name):
-            return BufferArgument(name + _ELSEWHERE)
-        case StructArgument(struct=members, bytes=size):
-            return StructArgument(tuple(map(_moved_member, members)), size)
-    return argument
-
-
-def _moved_member(member: MemberArgument) -> MemberArgument:
-    if isinstance(member, BufferMember):
-        return BufferMember(member.buffer + _ELSEWHERE, member.offset)
-    return member

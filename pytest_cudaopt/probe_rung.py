@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pytest_cudaopt.checked import Checked
+from pytest_cudaopt.decoys import among_decoys
 from pytest_cudaopt.differential import Challenger, Tested
 from pytest_cudaopt.evaluation import CaseOutcome, CaseStatus, Stage, Tried
 from pytest_cudaopt.precision import computes_narrowly, lost_precision
-from pytest_cudaopt.probe import Probed, relaunch, repeat, times_on
+from pytest_cudaopt.probe import relaunch, repeat, times_on
+from pytest_cudaopt.probed import Probed
 from pytest_cudaopt.properties import Property
 from pytest_cudaopt.rung import Rung, counted
 
@@ -25,7 +27,12 @@ def probe(challenger: Challenger, checked: Iterable[CaseOutcome]) -> Rung:
         return Rung(None, ())
     right.sort(key=lambda outcome: _instructions(outcome) or 0)
     tried: list[Tried] = []
-    for asked, outcome in ((Property.RELAUNCH, right[0]), (Property.REPEATABLE, _most_blocks(right))):
+    probes = (
+        (Property.RELAUNCH, right[0]),
+        (Property.DECOYS, right[0]),
+        (Property.REPEATABLE, _most_blocks(right)),
+    )
+    for asked, outcome in probes:
         if not challenger.owes(asked):
             continue
         found = _probe_one(challenger, asked, outcome)
@@ -55,7 +62,7 @@ def _probe_one(challenger: Challenger, asked: Property, outcome: CaseOutcome) ->
     checked = challenger.check(outcome.case)
     probed = _probed(challenger, asked, checked)
     if probed.holds:
-        return Tested(outcome)
+        return Tested(None, f"at {outcome.case}: {probed.untried}") if probed.untried else Tested(outcome)
     if not challenger.requires(asked):
         start = challenger.check_start(outcome.case)
         if start is None or not start.passed or not _probed(challenger, asked, start).holds:
@@ -79,8 +86,11 @@ def _probed(challenger: Challenger, asked: Property, checked: Checked) -> Probed
     if checked.launch is None:
         return Probed()
     device, budget = challenger.device, challenger.budget
-    if asked is Property.REPEATABLE:
-        return repeat(checked.prepared, checked.compiled, checked.launch, device, budget)
+    match asked:
+        case Property.REPEATABLE:
+            return repeat(checked.prepared, checked.compiled, checked.launch, device, budget)
+        case Property.DECOYS:
+            return among_decoys(checked.prepared, checked.compiled, checked.launch, device, budget)
     times = times_on(device, _instructions(checked.outcome))
     return relaunch(checked.prepared, checked.compiled, checked.launch, device, budget, times)
 

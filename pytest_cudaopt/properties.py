@@ -25,15 +25,17 @@ class Property(StrEnum):
     LARGER_SIZES = "larger_sizes"
     LARGE_OFFSETS = "large_offsets"
     RELAUNCH = "relaunch"
+    DECOYS = "decoys"
     REPEATABLE = "repeatable"
     PRECISION = "precision"
+    BATCH_INVARIANT = "batch_invariant"
     UNALIGNED = "unaligned"
     ALIASING = "aliasing"
 
     @property
     def is_inherited(self) -> bool:
         """Whether it binds candidates because the starting kernel has it; others bind if required."""
-        return self not in (Property.UNALIGNED, Property.ALIASING)
+        return self not in (Property.BATCH_INVARIANT, Property.UNALIGNED, Property.ALIASING)
 
     @property
     def is_beyond_contract(self) -> bool:
@@ -65,8 +67,10 @@ _MEANING = {
     Property.LARGER_SIZES: "far beyond the declared sizes",
     Property.LARGE_OFFSETS: "at offsets beyond 2^31 elements",
     Property.RELAUNCH: "whenever it is launched again, on other contents or addresses",
+    Property.DECOYS: "where answers to other inputs lie around its outputs",
     Property.REPEATABLE: "to the bit in every launch and every order of its blocks",
     Property.PRECISION: "with the precision of its types",
+    Property.BATCH_INVARIANT: "to the same bits whatever else is in a batch",
     Property.UNALIGNED: "on pointers aligned to their element only",
     Property.ALIASING: "in place, an output lying over an input",
 }

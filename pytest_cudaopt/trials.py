@@ -65,7 +65,7 @@ def trials_of(kernel: Kernel, start: Candidate, seed: int) -> tuple[Trial, ...]:
 
 def _of_values(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[Trial]:
     draw = draws_of(kernel, start)
-    small, large = smallest_case(kernel, _LEAST_ARRANGED), _largest(kernel, start)
+    small, large = smallest_case(kernel, _LEAST_ARRANGED), largest_case(kernel, start)
     for family in available_families(kernel):
         arrays = len(arrays_in(family, kernel.at(small).parameters))
         # Each array alone, then all of them; a declared shape first, which is easiest to understand.
@@ -99,7 +99,7 @@ def _of_sizes(kernel: Kernel, start: Candidate, rng: random.Random) -> Iterator[
         if case is None:
             continue
         is_longest = _BEYOND_A_GRID in case.by_name.values()
-        if _is_affordable(kernel, start, case, _MOST_ELEMENTS if is_longest else _MOST_GROWN):
+        if is_affordable(kernel, start, case, _MOST_ELEMENTS if is_longest else _MOST_GROWN):
             yield Trial(asked, replace(case, seed=rng.getrandbits(32)))
 
 
@@ -126,17 +126,17 @@ def smallest_case(kernel: Kernel, least: int = 0) -> Case:
     return replace(smallest, measure=False, label=None, weight=1.0)
 
 
-def _largest(kernel: Kernel, start: Candidate) -> Case:
+def largest_case(kernel: Kernel, start: Candidate) -> Case:
     """Return the largest declared case that is cheap, its sizes doubled as far as the contract lets them."""
     declared = sorted(kernel.cases, key=lambda case: all_elements(kernel, kernel.all_sizes(case)))
-    cheap = [case for case in declared if _is_affordable(kernel, start, case, _MOST_ARRANGED)]
+    cheap = [case for case in declared if is_affordable(kernel, start, case, _MOST_ARRANGED)]
     largest = replace((cheap or declared)[-1 if cheap else 0], measure=False, label=None, weight=1.0)
     named = named_by_instances(kernel)
     for name in kernel.sizes:
         grown = {**largest.by_name, name: 2 * largest.by_name[name] + 1}
         case = replace(largest, sizes=tuple(grown.items()))
-        if name not in named and _keeps_contract(kernel, grown):
-            largest = case if _is_affordable(kernel, start, case, _MOST_ARRANGED) else largest
+        if name not in named and keeps_contract(kernel, grown):
+            largest = case if is_affordable(kernel, start, case, _MOST_ARRANGED) else largest
     return largest
 
 
@@ -145,7 +145,7 @@ def _with_size(kernel: Kernel, name: str, size: int) -> Case | None:
     small = smallest_case(kernel)
     if size == 0:
         sizes = {**small.by_name, name: 0}
-        if _keeps_contract(kernel, sizes):
+        if keeps_contract(kernel, sizes):
             return replace(small, sizes=tuple(sizes.items()))
     space = space_of(kernel.contract, kernel.sizes, kernel.derived, small.by_name)
     named = {one: small.by_name[one] for one in named_by_instances(kernel)}
@@ -160,14 +160,16 @@ def _with_size(kernel: Kernel, name: str, size: int) -> Case | None:
     return replace(small, sizes=tuple((one, found[one]) for one in kernel.sizes))
 
 
-def _keeps_contract(kernel: Kernel, sizes: Mapping[str, int]) -> bool:
+def keeps_contract(kernel: Kernel, sizes: Mapping[str, int]) -> bool:
+    """Whether a case may have these sizes."""
     try:
         return kernel.contract.violation(kernel.all_sizes(Case(tuple(sizes.items())))) is None
     except CudaoptError:
         return False
 
 
-def _is_affordable(kernel: Kernel, start: Candidate, case: Case, most_elements: int) -> bool:
+def is_affordable(kernel: Kernel, start: Candidate, case: Case, most_elements: int) -> bool:
+    """Whether a trial may have so many elements in all arrays, and as many threads as it would."""
     with suppress(CudaoptError):
         sizes = kernel.all_sizes(case)
         if all_elements(kernel, sizes) > most_elements:

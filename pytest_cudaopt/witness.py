@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_REMEMBERED = 4096
-# Elements of all arrays that `sim` is quick with.
-_SMALL = 1 << 16
+# Elements of all arrays that `sim` is quick with, and instructions of a block.
+_SMALL = 1 << 18
+_MOST_INSTRUCTIONS = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,7 @@ def fault_of_start(
 ) -> Finding | None:
     """Return what ends the start at `case` on `sim`, which costs no GPU's process; None for large cases."""
     sim = device.on_sim
+    budget = replace(budget, block_instructions=_MOST_INSTRUCTIONS)
     with suppress(CudaoptError):
         if all_elements(kernel, kernel.all_sizes(case)) > _SMALL:
             return None
@@ -105,13 +107,21 @@ def _observe(
         if isinstance(compiled, CompileFailure):
             return Observed(False, compiled.finding.message)
         if asked is Property.INTEGER_RANGE and (
-            fault := _fault(kernel, start, compiled, case, device, budget)
+            fault := _fault_there(kernel, start, compiled, case, device, budget)
         ):
             return Observed(False, f"the starting kernel fails there: {fault.message}", faulted=True)
         checked = check_case(kernel, start, compiled, case, device, budget)
     except CudaoptError as error:
         return Observed(False, error.short)
     return observed_of(checked, asked)
+
+
+def _fault_there(
+    kernel: Kernel, start: Candidate, compiled: Compiled, case: Case, device: Device, budget: Budget
+) -> Finding | None:
+    """Return what ends the start; a GPU is asked of nothing that has ended it on `sim`."""
+    seen = fault_of_start(kernel, start, case, device, budget) if device.is_gpu else None
+    return seen or _fault(kernel, start, compiled, case, device, budget)
 
 
 def _fault(

@@ -53,6 +53,7 @@ SAME = [
     "inherited",
     "limits",
     "gate",
+    "batch",
 ]
 
 

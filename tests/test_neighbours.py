@@ -22,10 +22,10 @@ def holding(*numbers: float) -> Any:
     return lambda rng, sizes, drawn: np.array(numbers, np.float32)
 
 
-def summing(*numbers: float) -> Kernel:
+def summing(*numbers: float, atol: float | None = None) -> Kernel:
     values = holding(*numbers)
 
-    @kernel(NONE, cases=[case(n=len(numbers))])
+    @kernel(NONE, cases=[case(n=len(numbers))], atol=atol)
     def total(x=In(f32, "n", values=values), y=Out(f32, 1), n=i32):
         y[0] = x.sum()
 
@@ -55,6 +55,11 @@ def test_a_sum_that_cancels_may_not_be_off_by_more(got: float) -> None:
     _, left = judged(summing(1000.0, 0.001, -1000.0), [got])
 
     assert np.array_equal(left, np.float32([got]), equal_nan=True)
+
+
+@pytest.mark.parametrize(("got", "left"), [(0.0113, 0.001), (0.0213, 0.0213)])
+def test_its_tolerance_is_what_it_may_be_off_beyond_that(got: float, left: float) -> None:
+    assert judged(summing(1000.0, 0.001, -1000.0, atol=0.01), [got])[1][0] == np.float32(left)
 
 
 def test_a_sum_that_does_not_cancel_owes_what_its_tolerance_says() -> None:

@@ -16,7 +16,8 @@ from pytest_cudaopt.device import Device
 from pytest_cudaopt.evaluation import Budget
 from pytest_cudaopt.finding import FindingKind
 from pytest_cudaopt.launch import LaunchConfiguration
-from pytest_cudaopt.probe import Probed, relaunch, repeat, times_on
+from pytest_cudaopt.probe import relaunch, repeat, times_on
+from pytest_cudaopt.probed import Probed
 
 SCALE = """// @launch grid=(1) block=(64)
 __device__ int launches;

@@ -63,6 +63,7 @@ def kernel_of(files: KernelFiles) -> Kernel:
             inherited=signature.inherited,
             limits=signature.limits,
             gate=declared_gate(signature.gate),
+            batch=signature.batch,
             waivers=signature.waivers,
             obligations=signature.obligations,
         )

@@ -54,6 +54,7 @@ OPTIONAL = (
     "inherited",
     "limits",
     "gate",
+    "batch",
     "waivers",
     "required",
     "ignored",
@@ -86,6 +87,7 @@ class Signature:
     inherited: Flags
     limits: ResourceLimits | None
     gate: Thresholds | None
+    batch: str | None
     waivers: tuple[Waiver, ...]
     obligations: Obligations
     reference_entry: str | None
@@ -121,6 +123,7 @@ def read_signature(content: Field, folder: Path) -> Signature:
         inherited=inherited,
         limits=_optional(given, "limits", _limits, None),
         gate=_optional(given, "gate", _gate, None),
+        batch=_optional(given, "batch", Field.text, None),
         waivers=_optional(given, "waivers", lambda one: tuple(map(_waiver, one.items())), ()),
         obligations=_obligations(given),
         reference_entry=_optional(given, "reference_entry", Field.text, None),

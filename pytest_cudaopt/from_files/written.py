@@ -67,6 +67,7 @@ def signature(kernel: Kernel) -> dict[str, Json]:
         "inherited": {"defines": dict(kernel.inherited.defines), "options": list(kernel.inherited.options)},
         "limits": None if kernel.limits is None else dict(kernel.limits.given),
         "gate": given_thresholds(kernel.gate) or None,
+        "batch": kernel.batch,
         "waivers": [_waiver(one, kernel) for one in kernel.waivers],
         "required": sorted(kernel.obligations.required),
         "ignored": sorted(kernel.obligations.ignored),

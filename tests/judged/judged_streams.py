@@ -186,6 +186,16 @@ FAULTY = (
         today=Rung.CHECK,
     ),
     Faulty(
+        "dot",
+        "hack_takes_what_lies_before",
+        30,
+        Kind.BEHIND_OUTPUT,
+        Rung.CHECK,
+        "sim sees every address; a GPU maps what lies before an output, and a decoy there is taken",
+        (*WRONG, *FAULT, *LOST),
+        today=Rung.CHECK,
+    ),
+    Faulty(
         "ema",
         "hack_applies_once",
         26,
