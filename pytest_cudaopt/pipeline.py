@@ -26,6 +26,7 @@ from pytest_cudaopt.evaluation import (
 )
 from pytest_cudaopt.finding import Finding, FindingKind
 from pytest_cudaopt.judge_limits import judge_limits
+from pytest_cudaopt.logic_gaps import logic_gaps
 from pytest_cudaopt.new_tripwires import new_tripwires
 from pytest_cudaopt.reasons import blame, count, praise
 from pytest_cudaopt.resources_taken import LimitsJudged
@@ -120,6 +121,8 @@ class _Judge:
                 self._judge_all(stage, judge.sanitize)
                 if self._failure() is None:
                     self._take(sanitize_drawn(judge, self.outcomes))
+                if self.plan.witness is not None and self._failure() is None:
+                    self.tripwires += logic_gaps(judge, self.plan.witness, self.outcomes.values())
             case Stage.MEASURE:
                 self._judge_all(stage, judge.measure)
             case Stage.GATE:

@@ -1,4 +1,4 @@
-"""What a scan of compiled code may find: tripwires, no verdicts."""
+"""What may stand out in a candidate, in its code or in what it computes: tripwires, no verdicts."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class TripwireKind(StrEnum):
     LOW_PRECISION = "low_precision"
     APPROXIMATE = "approximate"
     FLUSH_TO_ZERO = "flush_to_zero"
+    OTHER_FORMULA = "other_formula"
 
 
 @dataclass(frozen=True)

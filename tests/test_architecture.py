@@ -201,6 +201,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "pipeline",
         "case_judge",
         "new_tripwires",
+        "logic_gaps",
         "judge_limits",
         "rung",
         "probe_rung",

@@ -157,7 +157,12 @@ def _proof_plan(run: Run, plan: Plan) -> Plan:
     """Return what is left to go through for an attempt that would be kept."""
     return replace(
         plan,
-        stages=(Stage.COMPILE, Stage.SCAN, Stage.CHECK, Stage.PROBE, Stage.FUZZ, Stage.CONTRACT),
+        stages=(
+            *(Stage.COMPILE, Stage.SCAN, Stage.CHECK, Stage.PROBE, Stage.FUZZ, Stage.CONTRACT),
+            # With drawn cases, and what rounding hides, this time.
+            *(stage for stage in plan.stages if stage is Stage.SANITIZE),
+        ),
+        rounding=True,
         fuzz_examples=CANDIDATE_EXAMPLES * run.options.fuzz_examples,
         fuzz_seed=run.options.fuzz_seed,
         witness=run.start,
