@@ -104,6 +104,16 @@ def effort(text: str) -> str:
     return text
 
 
+SANDBOXES = ("auto", "bubblewrap", "landlock", "off")
+
+
+def sandbox(text: str) -> str:
+    """Read what stands around Python that a model wrote."""
+    if text not in SANDBOXES:
+        raise ValueError(f"one of {', '.join(SANDBOXES)}")
+    return text
+
+
 def baseline(text: str) -> str:
     """Read what becomes of baselines."""
     if text not in BASELINE_MODES:

@@ -82,6 +82,7 @@ class Settings:
     accept_modelled: bool
     seed: int
     allow_slower: float
+    sandbox: str
     results: str
     device: str
     threads: int
@@ -320,6 +321,15 @@ OPTIONS: tuple[Option, ...] = (
         "how many percent slower any measured case of a faster version may be (default 2)",
         metavar="PERCENT",
         write=option_text.percent_text,
+    ),
+    Option(
+        "sandbox",
+        "--optimize-sandbox",
+        option_text.sandbox,
+        "auto",
+        "what holds Python that a model wrote: bubblewrap, landlock (with seccomp), off for limits of time "
+        "and memory only; auto is the strongest that works here, and never off (default auto)",
+        metavar="LEVEL",
     ),
     Option(
         "results",

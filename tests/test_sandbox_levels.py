@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_cudaopt.errors import EnvironmentFault
-from pytest_cudaopt.sandbox import landlock, seccomp, surroundings
+from pytest_cudaopt.sandbox import landlock, levels, seccomp, surroundings
 from pytest_cudaopt.sandbox.box import Sandbox
 from pytest_cudaopt.sandbox.call import Call
 from pytest_cudaopt.sandbox.levels import open_sandbox, why_unfit
@@ -69,7 +69,7 @@ def test_where_nothing_works_nothing_is_run_and_the_way_out_is_named(
     assert str(caught.value) == (
         "sandbox for a model's Python: expected bubblewrap, or a kernel with Landlock and seccomp, "
         "got bubblewrap: none; landlock: this kernel has no Landlock, or it is not enabled. "
-        "Install bubblewrap, or ask for the level off, which protects from nothing"
+        "Install bubblewrap, or run it unprotected with --optimize-sandbox=off"
     )
 
 
@@ -260,3 +260,9 @@ def decided(code: list[seccomp.Instruction], machine: str, number: int, *argumen
             assert operation == 0x15
             at += if_true if held == operand else if_false
         at += 1
+
+
+def test_every_word_of_the_option_is_a_level() -> None:
+    from pytest_cudaopt.option_text import SANDBOXES
+
+    assert (levels.AUTO, *Level) == SANDBOXES

@@ -88,6 +88,7 @@ def test_command_line_wins_over_environment_over_ini():
         ("patience", "3", 3),
         ("floor_share", "90", 0.9),
         ("record", "runs/r.jsonl", "runs/r.jsonl"),
+        ("sandbox", "landlock", "landlock"),
         ("docs", "notes/cuda", "notes/cuda"),
         ("device", "cuda:11", "cuda:11"),
         ("require", "gpu, ", frozenset({"gpu"})),
@@ -158,6 +159,7 @@ def test_values_are_read(field, text, value):
         ("fuzz_examples", "-1", "a whole number of at least 0"),
         ("fuzz_seed", "-1", "a whole number, or random"),
         ("sanitize_elements", "small", "a whole number of at least 0"),
+        ("sandbox", "none", "one of auto, bubblewrap, landlock, off"),
         ("sim_gate", "loud", "one of off, warn, fail"),
     ],
 )

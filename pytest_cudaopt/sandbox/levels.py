@@ -63,7 +63,7 @@ def open_sandbox(wanted: str = AUTO, environ: Mapping[str, str] = os.environ) ->
         "sandbox for a model's Python",
         expected="bubblewrap, or a kernel with Landlock and seccomp" if wanted == AUTO else wanted,
         got="; ".join(f"{level}: {why}" for level, why in reasons.items()),
-        next_step="Install bubblewrap, or ask for the level off, which protects from nothing",
+        next_step="Install bubblewrap, or run it unprotected with --optimize-sandbox=off",
     )
 
 
