@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.index_values import indices, lengths, offsets, permutation, sorted_
     from pytest_cudaopt.markers import Constant, In, InOut, Out, Scalar, Scratch
     from pytest_cudaopt.resource_limits import limits
+    from pytest_cudaopt.sandboxed_function import sandboxed
     from pytest_cudaopt.structs import Struct
     from pytest_cudaopt.torch_reference import torch_reference
     from pytest_cudaopt.values import integers, normal, uniform
@@ -71,6 +72,7 @@ __all__ = [
     "offsets",
     "permutation",
     "product",
+    "sandboxed",
     "sorted_",
     "thresholds",
     "torch_reference",
@@ -93,6 +95,7 @@ _HOMES = {
     "index_values": ("indices", "lengths", "offsets", "permutation", "sorted_"),
     "markers": ("Constant", "In", "InOut", "Out", "Scalar", "Scratch"),
     "resource_limits": ("limits",),
+    "sandboxed_function": ("sandboxed",),
     "structs": ("Struct",),
     "torch_reference": ("torch_reference",),
     "values": ("integers", "normal", "uniform"),

@@ -27,7 +27,8 @@ class Certificate:
     """What was tried of a candidate.
 
     `cases` were compared with the reference, `sanitized` executed with every check of `sim`. `seed` is
-    that of the drawn cases, None if none were drawn; `tripwires` stand out in the code. `proved` and
+    that of the drawn cases, None if none were drawn; `tripwires` stand out in the code;
+    `reference_origin` is where the reference is from, if from no person. `proved` and
     `not_checked` are sentences for a person.
     """
 
@@ -41,6 +42,7 @@ class Certificate:
     tried: tuple[Tried, ...]
     proved: tuple[str, ...]
     not_checked: tuple[str, ...]
+    reference_origin: str = ""
     latency: LatencyKind | None = None
     tripwires: tuple[Tripwire, ...] = ()
 
@@ -50,6 +52,7 @@ class Certificate:
             "kernel": self.kernel,
             "candidate": self.candidate,
             "device": self.device,
+            "reference": self.reference_origin or "declared",
             "accepted": self.accepted,
             "seed": self.seed,
             "cases": list(self.cases),
@@ -66,7 +69,8 @@ class Certificate:
         """Say it in one line."""
         trials = sum(one.judged for one in self.tried)
         kept = len({one.property for one in self.tried if one.judged})
-        parts = [f"right at {count(len(self.cases), 'declared case')}"]
+        generated = [f"reference: {self.reference_origin}"] if self.reference_origin else []
+        parts = [*generated, f"right at {count(len(self.cases), 'declared case')}"]
         if trials:
             parts.append(f"{trials} trials of {count(kept, 'property', 'properties')} (seed {self.seed})")
         if self.sanitized:
@@ -77,7 +81,9 @@ class Certificate:
     def lines(self) -> tuple[str, ...]:
         """Say it in full: what was tried, how often, and what was not."""
         tried = [f"  {_tried_text(one)}" for one in self.tried]
+        origin = [f"  reference: {self.reference_origin}"] if self.reference_origin else []
         return (
+            *origin,
             *(f"  {one}" for one in self.proved),
             *tried,
             *(f"  noticed, no verdict: {one}" for one in self.tripwires),
@@ -100,6 +106,7 @@ def certificate_of(evaluation: Evaluation) -> Certificate:
         tried=evaluation.tried,
         proved=tuple(_proved(evaluation)),
         not_checked=tuple(_not_checked(evaluation)),
+        reference_origin=evaluation.reference_origin,
         latency=kinds.pop() if kinds else None,
         tripwires=evaluation.tripwires,
     )
@@ -172,7 +179,8 @@ def _not_checked(evaluation: Evaluation) -> list[str]:
     ]
     why = next((f": {one.why}" for one in unjudged if one.property is Property.LARGE_OFFSETS), "")
     small = [] if Property.LARGE_OFFSETS in judged or not evaluation.tried else [f"{_NOT_LARGE}{why}"]
-    return [*unfuzzed, *small, *lacking, *unsanitized, *unseen, *unmeasured]
+    oracle = ["the reference: nobody has"] if evaluation.reference_origin else []
+    return [*oracle, *unfuzzed, *small, *lacking, *unsanitized, *unseen, *unmeasured]
 
 
 def _sees_every_access(evaluation: Evaluation) -> bool:

@@ -11,6 +11,7 @@ from pytest_cudaopt import git_revision
 from pytest_cudaopt.against import candidate_at
 from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.revision_files import find, path_in
+from pytest_cudaopt.sandboxed_function import SandboxedFunction
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
@@ -63,6 +64,9 @@ def why_changed(kernel: Kernel, declaring: Collection[str], revision: Revision) 
     for path in sorted(declaring):
         if _differs(revision, path):
             return f"{path} changed"
+    sandboxed = kernel.reference
+    if isinstance(sandboxed, SandboxedFunction) and (why := _why_undecided(revision, sandboxed.file)):
+        return why
     reference = kernel.reference_kernel
     return _why_compiled(kernel, revision) or (
         "" if reference is None else _why_compiled(reference, revision)

@@ -91,6 +91,11 @@ class Kernel:
         return self.reference(*args, **kwargs)
 
     @property
+    def reference_origin(self) -> str:
+        """Where the reference is from, if that is no person: such as "generated"."""
+        return str(getattr(self.reference, "origin", ""))
+
+    @property
     def __name__(self) -> str:
         return self.name
 

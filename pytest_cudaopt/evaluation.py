@@ -333,6 +333,7 @@ class Evaluation:
     did, the most severe first; `reason` is one sentence for a person. `resources` are those of each entry
     of the compiled module. `seconds` holds wall time by stage, `tried` what was put to the test beyond the
     declared cases, from `fuzz_seed` if anything was. `tripwires` are those the starting kernel has not.
+    `reference_origin` says where the reference is from, if from nobody who knows what is right.
     `limits` are there if the kernel has some and they were judged.
     """
 
@@ -349,6 +350,7 @@ class Evaluation:
     tried: tuple[Tried, ...] = ()
     fuzz_seed: int | None = None
     tripwires: tuple[Tripwire, ...] = ()
+    reference_origin: str = ""
     limits: LimitsJudged | None = None
 
     @property

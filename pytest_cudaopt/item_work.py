@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt.table import Row, RowStage
@@ -23,7 +24,7 @@ class Work:
     """One item's task; `case` is None for one that has no case of its own, such as fuzzing.
 
     `kernel_id` is the kernel's node id; `position` is the case's place in the declaration; what has no case
-    comes after the last one.
+    comes after the last one. `run_folder` is the one a run has begun in, if it has.
     """
 
     kernel: Kernel
@@ -32,6 +33,7 @@ class Work:
     position: int
     case_id: str
     case: Case | None
+    run_folder: Path | None = None
 
     @property
     def row(self) -> Row:

@@ -106,7 +106,14 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
         announce(f"{item} {chosen.note}")
     try:
         summary = optimize(
-            work.kernel, device, options, session.results, progress, model=chosen.model, began=began
+            work.kernel,
+            device,
+            options,
+            session.results,
+            progress,
+            model=chosen.model,
+            began=began,
+            begun_in=work.run_folder,
         )
     except KeyboardInterrupt:
         session.parting_lines += _go_on_lines(work, session, folders)
@@ -174,9 +181,10 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
 
 
 def _proof(summary: RunSummary) -> list[str]:
-    """Return one line of the winner's certificate."""
+    """Return one line of the winner's certificate; without one, what there is to know of the reference."""
     if summary.best is None or not summary.improved:
-        return []
+        origin = "" if summary.best is None else summary.best.evaluation.reference_origin
+        return [f"reference: {origin}"] if origin else []
     return [f"certificate: {certificate_of(summary.best.evaluation).line}"]
 
 

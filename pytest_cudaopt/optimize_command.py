@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -17,12 +18,14 @@ from pytest_cudaopt.from_files.config import FILE_KEYS, Config, read_config
 from pytest_cudaopt.from_files.kernel import KernelFiles, kernel_of
 from pytest_cudaopt.item_work import Finished, Work
 from pytest_cudaopt.load import load_kernel
+from pytest_cudaopt.plans import secret_seed
 from pytest_cudaopt.report import FailureClass
 from pytest_cudaopt.settings import OPTIONS
 from pytest_cudaopt.table import Line, Mood, Row, RowStage, device_lines, table_lines, table_title
 
 if TYPE_CHECKING:
     from pytest_cudaopt.declared import Kernel
+    from pytest_cudaopt.session import KernelSession
 
 # A run begins by itself, draws no cases, is held to no earlier version, and is no session of pytest's.
 _NO_FIELDS = frozenset(
@@ -86,6 +89,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", metavar="FILE.json", help="names those files, relative to its own folder, and options"
     )
+    parser.add_argument(
+        "--description",
+        metavar="TEXT",
+        help="what the kernel computes: a model declares what no file does, in the run's folder",
+    )
     parser.add_argument("--json", action="store_true", help="print the run's summary as JSON")
     add_settings(parser, _FIELDS)
 
@@ -99,14 +107,17 @@ def run(given: argparse.Namespace, announce: Callable[[str], None]) -> Optimized
     from pytest_cudaopt.session import KernelSession
 
     config = read_config(given.config, _FIELDS) if given.config is not None else Config()
-    kernel, kernel_id = _kernel(given, config)
-    project = settings_for(given, kernel.source.parent, config.options)
-    kernel = project.place(kernel)
-    work = Work(kernel, kernel_id, RowStage.OPTIMIZE, 0, "", None)
+    if given.description is None:
+        kernel, kernel_id = _kernel(given, config)
+        project = settings_for(given, kernel.source.parent, config.options)
+        work = Work(project.place(kernel), kernel_id, RowStage.OPTIMIZE, 0, "", None)
+    else:
+        work, project = None, settings_for(given, Path.cwd(), config.options)
     session = KernelSession(project.settings, project.root)
     before = _runs(session.results)
     try:
-        finished = items.run(work, session, announce)
+        begun = work or _described(given, config, project, session, announce)
+        finished = items.run(begun, session, announce)
     except KeyboardInterrupt:
         return _stopped(_new_run(before, session.results))
     finally:
@@ -114,9 +125,49 @@ def run(given: argparse.Namespace, announce: Callable[[str], None]) -> Optimized
     return _ended(finished, project, _new_run(before, session.results))
 
 
+def _described(
+    given: argparse.Namespace,
+    config: Config,
+    project: ProjectSettings,
+    session: KernelSession,
+    announce: Callable[[str], None],
+) -> Work:
+    """Have a model declare the kernel; raises GenerationError for what does not stand up to its checks."""
+    # Loads langgraph, which only those who optimise should pay for.
+    from pytest_cudaopt.optimize.generate.graph import Supplied, generate
+    from pytest_cudaopt.optimize.model_choice import choose
+
+    files = _files(given, config)
+    if given.kernel is not None:
+        raise _either(f"{given.kernel} and --description")
+    if "signature" in files and "input_cases" not in files:
+        raise _either("--description and --signature, but no --input-cases", "Add --input-cases FILE")
+    settings = project.settings
+    model = choose(settings.model, os.environ, project.root, effort=settings.effort).model
+    announce(f"  {' '.join(given.description.split())}")
+    generated = generate(
+        given.description,
+        Supplied(**files),
+        model,
+        session.device(),
+        session.results,
+        seed=secret_seed() if settings.fuzz_seed is None else settings.fuzz_seed,
+        timeout_s=settings.timeout_s,
+        announce=announce,
+    )
+    kernel = project.place(generated.kernel)
+    shown = report.shown_path(Path(generated.kernel_id.partition("::")[0]), Path.cwd())
+    kernel_id = f"{shown}::{kernel.name}"
+    return Work(kernel, kernel_id, RowStage.OPTIMIZE, 0, "", None, run_folder=generated.folder.path)
+
+
+def _files(given: argparse.Namespace, config: Config) -> dict[str, str]:
+    return {key: named for key in FILE_KEYS if (named := getattr(given, key) or config.files.get(key))}
+
+
 def _kernel(given: argparse.Namespace, config: Config) -> tuple[Kernel, str]:
     """Return the kernel that was named, or that of the files, and what to call it."""
-    files = {key: named for key in FILE_KEYS if (named := getattr(given, key) or config.files.get(key))}
+    files = _files(given, config)
     if given.kernel is not None:
         if files:
             raise _either(f"{given.kernel} and {', '.join(map(_flag, files))}")

@@ -218,6 +218,7 @@ class _Judge:
             tried=self.tried,
             tripwires=self.tripwires,
             limits=self.limits,
+            reference_origin=self.kernel.reference_origin,
             fuzz_seed=self.plan.fuzz_seed if self.tried else None,
         )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_cudaopt.errors import CudaoptError, SettingsError
+from pytest_cudaopt.option_text import SANDBOXES
 from pytest_cudaopt.session_budget import SessionBudget
 from pytest_cudaopt.settings import Settings
 
@@ -30,6 +31,11 @@ class KernelSession:
     def __init__(self, settings: Settings, root: Path, report_file: Path | None = None) -> None:
         self.settings = settings
         self.root = root
+        if settings.sandbox != SANDBOXES[0]:
+            # Only where it is asked for: it loads NumPy.
+            from pytest_cudaopt.sandbox import shared
+
+            shared.use_level(settings.sandbox)
         # None in workers of pytest-xdist as well: who has all rows writes.
         self.report_file = report_file
         self._device: Device | None = None

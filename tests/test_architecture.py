@@ -109,6 +109,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "fingerprint",
         "reference_source",
         "torch_reference",
+        "sandbox",
+        "sandboxed_function",
         "project",
         "ini_file",
         "load",
@@ -130,7 +132,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "machine_code",
         "ptx_code",
         "machine",
-        "sandbox",
     ),
     (
         "reference",

@@ -20,6 +20,8 @@ from pytest_cudaopt.float_expressions import FloatExpression
 from pytest_cudaopt.from_files import reference_text, written
 from pytest_cudaopt.optimize import comparing, held_out
 from pytest_cudaopt.reference_source import ReferenceSource
+from pytest_cudaopt.sandbox import shared
+from pytest_cudaopt.sandboxed_function import SandboxedFunction
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
@@ -66,6 +68,8 @@ def configuration(kernel: Kernel, device: Device, options: OptimizeOptions) -> J
         "source": str(kernel.source),
         "device": device.description,
         "device_selector": device.selector,
+        "reference": kernel.reference_origin or "declared",
+        "sandbox": shared.standing() if isinstance(kernel.reference, SandboxedFunction) else None,
         "options": plain(options),
         "package": __version__,
         "python": platform.python_version(),
@@ -98,7 +102,7 @@ def input_cases(kernel: Kernel) -> Json:
 
 def reference_module(kernel: Kernel) -> str:
     """Return the text of a file that is the reference: a kernel's source, or a Python module."""
-    if isinstance(kernel.reference, ReferenceSource):
+    if isinstance(kernel.reference, ReferenceSource | SandboxedFunction):
         return reference_source(kernel)
     try:
         text = reference_text.standalone(kernel.reference)
@@ -116,6 +120,8 @@ def reference_source(kernel: Kernel) -> str:
     try:
         if isinstance(kernel.reference, ReferenceSource):
             return kernel.reference.source.read_text(encoding="utf-8-sig")
+        if isinstance(kernel.reference, SandboxedFunction):
+            return kernel.reference.source
         return textwrap.dedent(inspect.getsource(inspect.unwrap(kernel.reference)))
     except (OSError, TypeError) as error:
         return f"# The source of {kernel.reference!r} cannot be read: {error}\n"

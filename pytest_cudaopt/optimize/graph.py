@@ -53,10 +53,12 @@ def optimize(
     write_replay: WriteReplay = replay.write_replay,
     proposer: Proposer | None = None,
     began: Began = lambda folder, earlier: None,
+    begun_in: Path | None = None,
 ) -> RunSummary:
     """Look for a faster version of `kernel` and keep the best in a new folder under `results_root`.
 
-    With `options.going_on_from` the run of that folder goes on instead. `began` is told the folder and how
+    With `options.going_on_from` the run of that folder goes on instead; `begun_in` is a new run's folder
+    that is there already. `began` is told the folder and how
     many attempts are there, `progress` is called after every attempt. `model` proposes, without one the
     offline tuner. If the start is not accepted nothing else is tried: `stopped_because` says so. Raises
     DeclarationError without a measured case, SourceError, ReferenceFault, EnvironmentFault. An interruption,
@@ -68,7 +70,8 @@ def optimize(
         proposer = _tuner(kernel, start, options) if model is None else ModelProposer(model)
     graph = build()
     earlier_folder = options.going_on_from
-    folder = RunFolder.create(results_root) if earlier_folder is None else RunFolder(earlier_folder)
+    known_folder = earlier_folder or begun_in
+    folder = RunFolder.create(results_root) if known_folder is None else RunFolder(known_folder)
     with run_lock.held(folder.path):
         run = Run(
             kernel=kernel,
