@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.cases import Case
     from pytest_cudaopt.item_work import Announce, Work
     from pytest_cudaopt.optimize.attempt import Attempt
+    from pytest_cudaopt.optimize.model_choice import Chosen
     from pytest_cudaopt.optimize.summary import RunSummary
     from pytest_cudaopt.session import KernelSession
 
@@ -82,13 +83,12 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
     # Loads langgraph, which only sessions that optimise should pay for.
     from pytest_cudaopt.optimize import attempt_line
     from pytest_cudaopt.optimize.graph import optimize
-    from pytest_cudaopt.optimize.model_choice import choose
     from pytest_cudaopt.optimize.options import options_of
 
     settings, device = session.settings, session.device()
     options = options_of(settings, session.root)
     goes_on = options.going_on_from is not None
-    chosen = choose(settings.model, os.environ, session.root, effort=settings.effort, goes_on=goes_on)
+    chosen = _proposer(session, goes_on=goes_on)
     folders: list[Path] = []
     item = f"  {work.kernel_id}[optimize]"
 
@@ -99,6 +99,8 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
             announce(f"{item} {shown} goes on with {earlier} attempts, the start among them")
 
     def progress(attempt: Attempt) -> None:
+        while session.dialect_lines:
+            announce(f"{item} {session.dialect_lines.pop(0)}")
         announce(attempt_line.text(item, attempt, settings.max_iterations))
 
     row = work.row.on(device)
@@ -118,6 +120,25 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
     if summary.best is None:
         return _rejected_start(work, row, summary, session)
     return Finished(_with_summary(row, summary, session))
+
+
+def _proposer(session: KernelSession, *, goes_on: bool) -> Chosen:
+    """Return who proposes; what is found of a server holds for all kernels of a session."""
+    from pytest_cudaopt.optimize.dialects import Api
+    from pytest_cudaopt.optimize.model_choice import choose
+    from pytest_cudaopt.optimize.server_model import KnownDialects
+
+    settings = session.settings
+    session.dialects = session.dialects or KnownDialects(session.dialect_lines.append)
+    return choose(
+        settings.model,
+        os.environ,
+        session.root,
+        effort=settings.effort,
+        api=Api(settings.api),
+        dialects=session.dialects,
+        goes_on=goes_on,
+    )
 
 
 def _rejected_start(work: Work, judged: Row, summary: RunSummary, session: KernelSession) -> Finished:

@@ -15,6 +15,7 @@ from pytest_cudaopt.settings import Settings
 if TYPE_CHECKING:
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.git_revision import Revision
+    from pytest_cudaopt.optimize.server_model import KnownDialects
 
 # What pytest-benchmark's `machine_info` holds of the device that kernels were timed on.
 MACHINE_KEY = "cudaopt"
@@ -48,6 +49,10 @@ class KernelSession:
         # How many kernels were left out since nothing of them changed, and what is said of that.
         self.unchanged_kernels = 0
         self.changed_lines: list[str] = []
+        # What the servers of models were found to understand; None until a run asks one.
+        self.dialects: KnownDialects | None = None
+        # What is to be said of that with the next attempt.
+        self.dialect_lines: list[str] = []
 
     @classmethod
     def begin(cls, config: pytest.Config, settings: Settings) -> KernelSession:
