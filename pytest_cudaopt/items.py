@@ -99,8 +99,6 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
             announce(f"{item} {shown} goes on with {earlier} attempts, the start among them")
 
     def progress(attempt: Attempt) -> None:
-        while session.dialect_lines:
-            announce(f"{item} {session.dialect_lines.pop(0)}")
         announce(attempt_line.text(item, attempt, settings.max_iterations))
 
     row = work.row.on(device)
@@ -129,7 +127,7 @@ def _proposer(session: KernelSession, *, goes_on: bool) -> Chosen:
     from pytest_cudaopt.optimize.server_model import KnownDialects
 
     settings = session.settings
-    session.dialects = session.dialects or KnownDialects(session.dialect_lines.append)
+    session.dialects = session.dialects or KnownDialects(session.note_dialect)
     return choose(
         settings.model,
         os.environ,
@@ -188,7 +186,7 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
         attempts=len(summary.attempts) - 1,
         rejected=summary.rejected or None,
         tokens=summary.usage.total or None,
-        notes=(*summary.notes, *_proof(summary), *_cases_on_offer(summary)),
+        notes=(*session.take_dialect_lines(), *summary.notes, *_proof(summary), *_cases_on_offer(summary)),
         folder=_folder(summary, session),
         note=summary.acceptance.message if summary.acceptance is not None else None,
     )

@@ -51,8 +51,7 @@ class KernelSession:
         self.changed_lines: list[str] = []
         # What the servers of models were found to understand; None until a run asks one.
         self.dialects: KnownDialects | None = None
-        # What is to be said of that with the next attempt.
-        self.dialect_lines: list[str] = []
+        self._dialect_lines: list[str] = []
 
     @classmethod
     def begin(cls, config: pytest.Config, settings: Settings) -> KernelSession:
@@ -73,6 +72,15 @@ class KernelSession:
         session = config.stash.get(cls._key, None)
         if session is not None:
             session.close()
+
+    def note_dialect(self, line: str) -> None:
+        """Have the next run's row say how a model's server was spoken to."""
+        self._dialect_lines.append(line)
+
+    def take_dialect_lines(self) -> tuple[str, ...]:
+        """Return what no row has said yet of how servers are spoken to."""
+        lines, self._dialect_lines = tuple(self._dialect_lines), []
+        return lines
 
     @property
     def results(self) -> Path:

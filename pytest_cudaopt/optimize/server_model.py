@@ -45,7 +45,7 @@ class KnownDialects:
             is_news = dialect.is_chat and (name, dialect) not in self._told
             self._told.add((name, dialect))
         if is_news:
-            self._tell(f"{name} ({dialect})")
+            self._tell(f"{name}: {dialect}")
 
 
 class ServerModel:
