@@ -55,7 +55,8 @@ _NO_SUCH_MODEL = re.compile(
 )
 _REFUSING = (
     r"(?:not|n't|never|cannot)\b.{0,12}(?:support|permit|allow|implement|enabled|accept|be used|combine)|"
-    r"unsupported|unrecogni[sz]ed|unknown|unexpected|requires|disabled|extra inputs|no endpoints found"
+    r"(?:unknown|unexpected|unrecogni[sz]ed) (?:\w+ )?(?:param|field|argument|keyword|propert|key|name)|"
+    r"unsupported|requires|disabled|extra inputs|no endpoints found"
 )
 _MISFIT = r"must be|invalid|failed to|cannot|unable|could not|either|conversion failed|too large"
 
