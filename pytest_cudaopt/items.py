@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.cases import Case
     from pytest_cudaopt.item_work import Announce, Work
     from pytest_cudaopt.optimize.attempt import Attempt
+    from pytest_cudaopt.optimize.model_choice import Chosen
     from pytest_cudaopt.optimize.summary import RunSummary
     from pytest_cudaopt.session import KernelSession
 
@@ -82,13 +83,12 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
     # Loads langgraph, which only sessions that optimise should pay for.
     from pytest_cudaopt.optimize import attempt_line
     from pytest_cudaopt.optimize.graph import optimize
-    from pytest_cudaopt.optimize.model_choice import choose
     from pytest_cudaopt.optimize.options import options_of
 
     settings, device = session.settings, session.device()
     options = options_of(settings, session.root)
     goes_on = options.going_on_from is not None
-    chosen = choose(settings.model, os.environ, session.root, effort=settings.effort, goes_on=goes_on)
+    chosen = proposer(session, goes_on=goes_on)
     folders: list[Path] = []
     item = f"  {work.kernel_id}[optimize]"
 
@@ -125,6 +125,25 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
     if summary.best is None:
         return _rejected_start(work, row, summary, session)
     return Finished(_with_summary(row, summary, session))
+
+
+def proposer(session: KernelSession, *, goes_on: bool) -> Chosen:
+    """Return who proposes; what is found of a server holds for all kernels of a session."""
+    from pytest_cudaopt.optimize.dialects import Api
+    from pytest_cudaopt.optimize.model_choice import choose
+    from pytest_cudaopt.optimize.server_model import KnownDialects
+
+    settings = session.settings
+    session.dialects = session.dialects or KnownDialects(session.note_dialect)
+    return choose(
+        settings.model,
+        os.environ,
+        session.root,
+        effort=settings.effort,
+        api=Api(settings.api),
+        dialects=session.dialects,
+        goes_on=goes_on,
+    )
 
 
 def _rejected_start(work: Work, judged: Row, summary: RunSummary, session: KernelSession) -> Finished:
@@ -174,7 +193,7 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
         attempts=len(summary.attempts) - 1,
         rejected=summary.rejected or None,
         tokens=summary.usage.total or None,
-        notes=(*summary.notes, *_proof(summary), *_cases_on_offer(summary)),
+        notes=(*session.take_dialect_lines(), *summary.notes, *_proof(summary), *_cases_on_offer(summary)),
         folder=_folder(summary, session),
         note=summary.acceptance.message if summary.acceptance is not None else None,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -135,7 +134,6 @@ def _described(
     """Have a model declare the kernel; raises GenerationError for what does not stand up to its checks."""
     # Loads langgraph, which only those who optimise should pay for.
     from pytest_cudaopt.optimize.generate.graph import Supplied, generate
-    from pytest_cudaopt.optimize.model_choice import choose
 
     files = _files(given, config)
     if given.kernel is not None:
@@ -143,7 +141,7 @@ def _described(
     if "signature" in files and "input_cases" not in files:
         raise _either("--description and --signature, but no --input-cases", "Add --input-cases FILE")
     settings = project.settings
-    model = choose(settings.model, os.environ, project.root, effort=settings.effort).model
+    model = items.proposer(session, goes_on=False).model
     announce(f"  {' '.join(given.description.split())}")
     generated = generate(
         given.description,

@@ -114,6 +114,16 @@ def sandbox(text: str) -> str:
     return text
 
 
+APIS = ("auto", "responses", "chat", "plain")
+
+
+def api(text: str) -> str:
+    """Read how a model's server is spoken to."""
+    if text not in APIS:
+        raise ValueError(f"one of {', '.join(APIS)}")
+    return text
+
+
 def baseline(text: str) -> str:
     """Read what becomes of baselines."""
     if text not in BASELINE_MODES:

@@ -16,6 +16,7 @@ from pytest_cudaopt.settings import Settings
 if TYPE_CHECKING:
     from pytest_cudaopt.device import Device
     from pytest_cudaopt.git_revision import Revision
+    from pytest_cudaopt.optimize.server_model import KnownDialects
 
 # What pytest-benchmark's `machine_info` holds of the device that kernels were timed on.
 MACHINE_KEY = "cudaopt"
@@ -54,6 +55,9 @@ class KernelSession:
         # How many kernels were left out since nothing of them changed, and what is said of that.
         self.unchanged_kernels = 0
         self.changed_lines: list[str] = []
+        # What the servers of models were found to understand; None until a run asks one.
+        self.dialects: KnownDialects | None = None
+        self._dialect_lines: list[str] = []
 
     @classmethod
     def begin(cls, config: pytest.Config, settings: Settings) -> KernelSession:
@@ -74,6 +78,15 @@ class KernelSession:
         session = config.stash.get(cls._key, None)
         if session is not None:
             session.close()
+
+    def note_dialect(self, line: str) -> None:
+        """Have the next run's row say how a model's server was spoken to."""
+        self._dialect_lines.append(line)
+
+    def take_dialect_lines(self) -> tuple[str, ...]:
+        """Return what no row has said yet of how servers are spoken to."""
+        lines, self._dialect_lines = tuple(self._dialect_lines), []
+        return lines
 
     @property
     def results(self) -> Path:

@@ -69,6 +69,7 @@ class Settings:
     max_iterations: int
     model: str
     effort: str
+    api: str
     search: tuple[int, int]
     max_tokens: int | None
     max_seconds: float | None
@@ -212,6 +213,15 @@ OPTIONS: tuple[Option, ...] = (
         option_text.effort,
         "medium",
         "how long a language model may think: none, minimal, low, medium, high or xhigh (default medium)",
+        metavar="WORD",
+    ),
+    Option(
+        "api",
+        "--optimize-api",
+        option_text.api,
+        "auto",
+        "how a model's server is spoken to: responses, chat (completions with tools and a JSON schema, less "
+        "what it refuses) or plain (without both); auto asks the server (default auto)",
         metavar="WORD",
     ),
     Option(
@@ -526,6 +536,7 @@ _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "max_iterations",
     "model",
     "effort",
+    "api",
     "search",
     "docs",
     "going_on_from",

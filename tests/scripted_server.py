@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Protocol
 
 Json = Mapping[str, Any]
 
@@ -105,7 +105,7 @@ class ScriptedServer:
         self.headers: list[Mapping[str, str]] = []
         self.unscripted: list[Json] = []
         self.closing = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
 
     @property
     def url(self) -> str:
@@ -152,7 +152,15 @@ def said(request: Json) -> str:
     return "\n".join(str(item.get("content") or item.get("output") or "") for item in request["input"])
 
 
-def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
+class Taker(Protocol):
+    """Who answers requests, and says when no more are served."""
+
+    closing: threading.Event
+
+    def take(self, path: str, headers: Mapping[str, str], request: Json) -> Answer: ...
+
+
+def handler_of(server: Taker) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -164,9 +172,8 @@ def _handler_of(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             self.send_response(answer.status)
-            for name, value in answer.headers.items():
+            for name, value in {"content-type": "application/json", **answer.headers}.items():
                 self.send_header(name, value)
-            self.send_header("content-type", "application/json")
             data = answer.body.encode()
             if answer.dribbled_headers:
                 self.flush_headers()

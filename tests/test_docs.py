@@ -20,6 +20,7 @@ from pytest_cudaopt.from_files import cases, parameters, signature
 from pytest_cudaopt.from_files.config import FILE_KEYS
 from pytest_cudaopt.gated import GateVerdict
 from pytest_cudaopt.mutate.edits import MutantKind
+from pytest_cudaopt.optimize.plain_form import found_in
 from pytest_cudaopt.optimize.proposal_form import fill
 from pytest_cudaopt.option_text import BASELINE_MODES
 from pytest_cudaopt.properties import Property
@@ -85,7 +86,11 @@ FILES = DOCS.parent / "example_kernels" / "files"
 SHOWN_FILES = re.findall(
     r"^`example_kernels/files/([\w.]+)`[^\n]*\n\n```\w+\n(.*?)^```$", PAGE, re.DOTALL | re.M
 )
-SHOWN = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+# What holds blocks itself: an answer in plain text.
+SHOWN_IN_BLOCKS = re.findall(r"^````text\n(.*?)^````$", PAGE, re.DOTALL | re.MULTILINE)
+SHOWN = re.findall(
+    r"^```(\w+)\n(.*?)^```$", re.sub(r"^````.*?^````$", "", PAGE, flags=re.DOTALL | re.M), re.DOTALL | re.M
+)
 
 
 def test_the_page_shows_the_files_of_the_example_as_they_are() -> None:
@@ -97,6 +102,13 @@ def test_the_shown_answer_is_one_that_is_understood() -> None:
     filled = fill(answer)
     assert "// @launch[cols <= 64] block=(32)" in filled.source
     assert "// @tune BLOCK = 256, 128" in filled.source
+
+
+def test_the_shown_answer_in_plain_text_is_one_that_is_understood() -> None:
+    (answer,) = SHOWN_IN_BLOCKS
+    filled = fill(found_in(answer))
+    assert filled.source.startswith("// @launch grid=(rows) block=(BLOCK)\n// @tune BLOCK = 256, 128\n")
+    assert "__global__ void softmax" in filled.source
 
 
 def test_the_shown_run_is_what_its_command_prints(project: Project) -> None:

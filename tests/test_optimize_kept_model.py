@@ -42,6 +42,18 @@ def test_everything_that_was_said_can_be_read_afterwards(tmp_path: Path) -> None
     assert (folder / "02-answer.txt").read_text() == "1"
 
 
+def test_a_request_says_how_its_answer_was_got(tmp_path: Path) -> None:
+    class Finding(ListModel):
+        def fetch(self, request: Request) -> str:
+            self.name = "a list (found)"
+            return super().fetch(request)
+
+    kept(tmp_path, Finding(Reply("one"))).ask(FIRST)
+    asked = json.loads((tmp_path / "model/attempt-03/01-request.json").read_text())
+    assert asked["model"] == "a list (found)"
+    assert asked["items"] == [{"text": "situation"}]
+
+
 def test_an_answer_that_was_paid_for_is_not_asked_for_again(tmp_path: Path) -> None:
     kept(tmp_path, ListModel(Reply("one"))).ask(FIRST)
     again = ListModel(Reply("one"))

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from pytest_cudaopt.errors import EnvironmentFault
+from pytest_cudaopt.optimize.dialects import Api
 from pytest_cudaopt.optimize.folder_model import FolderModel
 from pytest_cudaopt.optimize.model_choice import DEFAULT_MODEL, choose
 from pytest_cudaopt.optimize.replay_model import ReplayModel
 from pytest_cudaopt.optimize.responses_model import ResponsesModel
+from pytest_cudaopt.optimize.server_model import ServerModel
 
 KEY = {"OPENAI_API_KEY": "sk-marker"}
 HERE = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
@@ -24,7 +26,10 @@ HERE = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
         ("auto", {"OPENAI_API_KEY": ""}, type(None), None),
         ("auto", KEY, ResponsesModel, DEFAULT_MODEL),
         ("any-name", KEY, ResponsesModel, "any-name"),
-        ("ft:any:name", KEY | HERE, ResponsesModel, "ft:any:name at http://127.0.0.1:1/v1"),
+        ("ft:any:name", KEY | HERE, ServerModel, "ft:any:name at http://127.0.0.1:1/v1"),
+        # A server of one's own may need no key.
+        ("any-name", HERE, ServerModel, "any-name at http://127.0.0.1:1/v1"),
+        ("auto", HERE, type(None), None),
         ("files:talk", {}, FolderModel, None),
         ("replay:r.jsonl", {}, ReplayModel, None),
     ],
@@ -37,6 +42,22 @@ def test_a_name_says_who_proposes(
     assert type(model) is kind
     if model is not None:
         assert model.name == (name or f"{named.replace(':', f':{tmp_path}/')}")
+
+
+@pytest.mark.parametrize(
+    ("api", "environ", "kind"),
+    [
+        (Api.AUTO, KEY, ResponsesModel),
+        (Api.AUTO, KEY | HERE, ServerModel),
+        (Api.RESPONSES, KEY | HERE, ResponsesModel),
+        (Api.CHAT, KEY, ServerModel),
+        (Api.PLAIN, KEY | HERE, ServerModel),
+    ],
+)
+def test_only_other_servers_are_asked_what_they_speak(
+    tmp_path: Path, api: Api, environ: dict[str, str], kind: type
+) -> None:
+    assert type(choose("any-name", environ, tmp_path, effort="low", api=api).model) is kind
 
 
 def test_falling_back_to_the_tuner_is_said(tmp_path: Path) -> None:

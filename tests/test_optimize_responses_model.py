@@ -6,7 +6,8 @@ import pytest
 from scripted_server import Answer, Step, failure, message, response, serving
 
 from pytest_cudaopt.optimize.conversation import FailureKind, Form, ModelFailure, Request, Text
-from pytest_cudaopt.optimize.responses_model import Access, ResponsesModel
+from pytest_cudaopt.optimize.model_server import Access
+from pytest_cudaopt.optimize.responses_model import ResponsesModel
 
 KEY = "sk-marker-of-a-test"
 REQUEST = Request("Be brief.", (Text("hello"),), Form("answer", {"type": "object"}))

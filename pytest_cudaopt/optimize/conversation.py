@@ -36,7 +36,7 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Said:
-    """What the model said before, as the server wrote it: to be sent back unchanged."""
+    """What the model said before, to be sent back unchanged: an item of the Responses API, of servers."""
 
     item: Json
 

@@ -36,9 +36,13 @@ class KeptModel:
         digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
         raw = self._known(name)
         if raw is None:
+            asked = self.model.name
             self._keep_request(name, digest, whole)
             raw = self.model.fetch(request)
             self.folder.write_answer(f"{name}-answer.txt", raw)
+            if self.model.name != asked:
+                # By now it is known how its server is spoken to.
+                self._keep_request(name, digest, whole)
         self._kept_items = len(request.items)
         return self.model.read(raw)
 

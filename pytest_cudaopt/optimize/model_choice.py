@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 from pytest_cudaopt.errors import EnvironmentFault
 from pytest_cudaopt.optimize import model_access
+from pytest_cudaopt.optimize.dialects import Api
 from pytest_cudaopt.optimize.folder_model import FolderModel
+from pytest_cudaopt.optimize.model_server import Access
 from pytest_cudaopt.optimize.replay_model import ReplayModel
-from pytest_cudaopt.optimize.responses_model import Access, ResponsesModel
+from pytest_cudaopt.optimize.responses_model import ResponsesModel
+from pytest_cudaopt.optimize.server_model import KnownDialects, ServerModel
 
 if TYPE_CHECKING:
     from pytest_cudaopt.optimize.conversation import Model
@@ -32,11 +35,18 @@ class Chosen:
 
 
 def choose(
-    named: str, environ: Mapping[str, str], root: Path, *, effort: str, goes_on: bool = False
+    named: str,
+    environ: Mapping[str, str],
+    root: Path,
+    *,
+    effort: str,
+    api: Api = Api.AUTO,
+    dialects: KnownDialects | None = None,
+    goes_on: bool = False,
 ) -> Chosen:
-    """Return who `named` is, for a new run or one that `goes_on`.
+    """Return who `named` is, for a new run or one that `goes_on`; `dialects` keeps what servers speak.
 
-    Raises EnvironmentFault for a server's model without a key.
+    Raises EnvironmentFault for a model of the API's own server without a key.
 
     With nobody named it is the default model if there is a key, else the offline tuner.
     """
@@ -49,14 +59,18 @@ def choose(
         return Chosen(FolderModel(root / rest, _ANSWER_TIMEOUT_S, goes_on=goes_on))
     known = model_access.environment(environ, root)
     key, server = model_access.key(known), model_access.server(known)
-    if key is None:
-        if named == AUTOMATIC:
-            return Chosen(None, "no OPENAI_API_KEY: the offline tuner proposes")
+    if key is None and named == AUTOMATIC:
+        return Chosen(None, "no OPENAI_API_KEY: the offline tuner proposes")
+    if key is None and server is None:
         raise EnvironmentFault(
             f"model '{named}'",
             expected="OPENAI_API_KEY in the environment, or in a .env file in the root folder",
             got="none",
-            next_step="Set it, or use --optimize-model offline, which needs none",
+            next_step="Set it, or OPENAI_BASE_URL to a server that needs none, or use "
+            "--optimize-model offline",
         )
     model = DEFAULT_MODEL if named == AUTOMATIC else named
-    return Chosen(ResponsesModel(Access(model, key, server, reasoning_effort=effort)))
+    access = Access(model, key, server, reasoning_effort=effort)
+    if api is Api.RESPONSES or (api is Api.AUTO and server is None):
+        return Chosen(ResponsesModel(access))
+    return Chosen(ServerModel(access, api, dialects))

@@ -43,7 +43,7 @@ def to_wire(request: Request) -> dict[str, Any]:
 
 def from_wire(raw: str) -> Reply:
     """Read a response's body; raise ModelFailure for one that holds no usable reply."""
-    response = _object(raw)
+    response = json_object(raw)
     usage = _usage(response)
     status = response.get("status")
     if status == "incomplete":
@@ -86,7 +86,8 @@ def _tool(tool: Tool) -> Json:
     }
 
 
-def _object(raw: str) -> dict[str, Any]:
+def json_object(raw: str) -> dict[str, Any]:
+    """Return a body as the JSON object it should be; raise ModelFailure that says what it is."""
     try:
         value = json.loads(raw)
     except ValueError as error:
@@ -101,14 +102,15 @@ def _usage(response: Json) -> Usage:
     if not isinstance(usage, dict):
         return Usage()
     return Usage(
-        _count(usage, "input_tokens"),
-        _count(usage.get("input_tokens_details"), "cached_tokens"),
-        _count(usage, "output_tokens"),
-        _count(usage.get("output_tokens_details"), "reasoning_tokens"),
+        count(usage, "input_tokens"),
+        count(usage.get("input_tokens_details"), "cached_tokens"),
+        count(usage, "output_tokens"),
+        count(usage.get("output_tokens_details"), "reasoning_tokens"),
     )
 
 
-def _count(holder: Any, key: str) -> int:
+def count(holder: Any, key: str) -> int:
+    """Return the number a JSON value has under `key`; 0 where a server does not count."""
     value = holder.get(key) if isinstance(holder, dict) else None
     return value if isinstance(value, int) else 0
 

@@ -23,7 +23,8 @@ from scripted_server import Answer, Json, message, proposal, response, serving  
 
 from pytest_cudaopt.device import Device, open_device  # noqa: E402
 from pytest_cudaopt.optimize.graph import OptimizeOptions, optimize  # noqa: E402
-from pytest_cudaopt.optimize.responses_model import Access, ResponsesModel  # noqa: E402
+from pytest_cudaopt.optimize.model_server import Access  # noqa: E402
+from pytest_cudaopt.optimize.responses_model import ResponsesModel  # noqa: E402
 from pytest_cudaopt.optimize.search import Search  # noqa: E402
 
 LEAST_RATIO = 1.6
