@@ -66,9 +66,10 @@ class Settings:
     """What the user asked for. `results` is relative to pytest's root folder unless absolute."""
 
     optimize: bool
-    max_iterations: int
+    max_iterations: int | None
     model: str
     effort: str
+    strategy: str
     search: tuple[int, int]
     max_tokens: int | None
     max_seconds: float | None
@@ -192,8 +193,8 @@ OPTIONS: tuple[Option, ...] = (
         "max_iterations",
         "--optimize-max-iterations",
         option_text.whole(1),
-        7,
-        "attempts per kernel after its starting version (default 7)",
+        None,
+        "attempts per kernel after its starting version (default 7; 1 with --optimize-strategy single)",
         metavar="N",
     ),
     Option(
@@ -211,6 +212,15 @@ OPTIONS: tuple[Option, ...] = (
         option_text.effort,
         "medium",
         "how long a language model may think: none, minimal, low, medium, high or xhigh (default medium)",
+        metavar="WORD",
+    ),
+    Option(
+        "strategy",
+        "--optimize-strategy",
+        option_text.strategy,
+        "loop",
+        "loop asks a language model again and again, with tools and what came of each attempt; single asks "
+        "once, without either, for one proposal that is judged alike (default loop)",
         metavar="WORD",
     ),
     Option(
@@ -516,6 +526,7 @@ _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "max_iterations",
     "model",
     "effort",
+    "strategy",
     "search",
     "docs",
     "going_on_from",

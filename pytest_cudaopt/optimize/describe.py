@@ -24,9 +24,8 @@ from pytest_cudaopt.reference_source import ReferenceSource
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
-    from pytest_cudaopt.device import Device
     from pytest_cudaopt.optimize.attempt import Attempt
-    from pytest_cudaopt.optimize.options import OptimizeOptions
+    from pytest_cudaopt.optimize.run import Run
     from pytest_cudaopt.parameters import Parameter
 
 Json = Any
@@ -58,15 +57,17 @@ def plain(value: object) -> Json:
     return plain(value.item()) if hasattr(value, "item") else str(value)
 
 
-def configuration(kernel: Kernel, device: Device, options: OptimizeOptions) -> Json:
-    """Describe where and how a run goes on."""
+def configuration(run: Run) -> Json:
+    """Describe where and how a run goes on; its `model` is null for the offline tuner."""
+    kernel, device = run.kernel, run.device
     return {
         "kernel": kernel.name,
         "declared_at": str(kernel.location),
         "source": str(kernel.source),
         "device": device.description,
         "device_selector": device.selector,
-        "options": plain(options),
+        "model": run.model_name,
+        "options": plain(run.options),
         "package": __version__,
         "python": platform.python_version(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
