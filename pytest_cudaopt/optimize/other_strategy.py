@@ -19,7 +19,12 @@ from pytest_cudaopt.optimize.summary import StopReason
 if TYPE_CHECKING:
     from pytest_cudaopt.optimize.run import Run
 
-_UNFINISHED = frozenset({StopReason.INTERRUPTED, StopReason.FAULT, StopReason.START_REJECTED})
+# A list, since what a file says may be of any type.
+_FINISHED = [
+    one
+    for one in StopReason
+    if one not in (StopReason.INTERRUPTED, StopReason.FAULT, StopReason.START_REJECTED)
+]
 # Besides what latencies and verdicts depend on: what is asked for, and how much thought goes into it.
 _ALIKE = (*going_on.JUDGED_BY, "fuzz_examples", "allow_slower", "effort")
 
@@ -66,14 +71,14 @@ def _condition(config: Mapping[str, Any]) -> dict[str, Any]:
 def _outcome(path: Path, strategy: Strategy) -> Outcome | None:
     summary = _object(path / "summary.json")
     speedup, attempts = summary.get("speedup"), summary.get("attempts")
-    if summary.get("stopped_because") not in set(StopReason) - _UNFINISHED:
+    if summary.get("stopped_because") not in _FINISHED:
         return None
-    if not isinstance(speedup, int | float) or not isinstance(attempts, int):
+    if not isinstance(speedup, float) or not isinstance(attempts, int):
         return None
     # With the start alone nobody was asked.
     if not (math.isfinite(speedup) and speedup > 0 and attempts > 1):
         return None
-    return Outcome(strategy, path.name, float(speedup), attempts - 1)
+    return Outcome(strategy, path.name, speedup, attempts - 1)
 
 
 def _configurations(path: Path) -> Iterator[Mapping[str, Any]]:
