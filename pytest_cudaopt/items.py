@@ -99,7 +99,7 @@ def _optimize(work: Work, session: KernelSession, announce: Announce) -> Finishe
             announce(f"{item} {shown} goes on with {earlier} attempts, the start among them")
 
     def progress(attempt: Attempt) -> None:
-        announce(attempt_line.text(item, attempt, settings.max_iterations))
+        announce(attempt_line.text(item, attempt, options.max_iterations))
 
     row = work.row.on(device)
     if chosen.note:
@@ -193,7 +193,13 @@ def _with_summary(row: Row, summary: RunSummary, session: KernelSession) -> Row:
         attempts=len(summary.attempts) - 1,
         rejected=summary.rejected or None,
         tokens=summary.usage.total or None,
-        notes=(*session.take_dialect_lines(), *summary.notes, *_proof(summary), *_cases_on_offer(summary)),
+        notes=(
+            *session.take_dialect_lines(),
+            *summary.notes,
+            *summary.strategy_notes,
+            *_proof(summary),
+            *_cases_on_offer(summary),
+        ),
         folder=_folder(summary, session),
         note=summary.acceptance.message if summary.acceptance is not None else None,
     )

@@ -124,6 +124,16 @@ def api(text: str) -> str:
     return text
 
 
+STRATEGIES = ("loop", "single")
+
+
+def strategy(text: str) -> str:
+    """Read how a language model is asked."""
+    if text not in STRATEGIES:
+        raise ValueError(f"one of {', '.join(STRATEGIES)}")
+    return text
+
+
 def baseline(text: str) -> str:
     """Read what becomes of baselines."""
     if text not in BASELINE_MODES:

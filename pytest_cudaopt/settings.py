@@ -66,10 +66,11 @@ class Settings:
     """What the user asked for. `results` is relative to pytest's root folder unless absolute."""
 
     optimize: bool
-    max_iterations: int
+    max_iterations: int | None
     model: str
     effort: str
     api: str
+    strategy: str
     search: tuple[int, int]
     max_tokens: int | None
     max_seconds: float | None
@@ -194,8 +195,8 @@ OPTIONS: tuple[Option, ...] = (
         "max_iterations",
         "--optimize-max-iterations",
         option_text.whole(1),
-        7,
-        "attempts per kernel after its starting version (default 7)",
+        None,
+        "attempts per kernel after its starting version (default 7; 1 with --optimize-strategy single)",
         metavar="N",
     ),
     Option(
@@ -222,6 +223,15 @@ OPTIONS: tuple[Option, ...] = (
         "auto",
         "how a model's server is spoken to: responses, chat (completions with tools and a JSON schema, less "
         "what it refuses) or plain (without both); auto asks the server (default auto)",
+        metavar="WORD",
+    ),
+    Option(
+        "strategy",
+        "--optimize-strategy",
+        option_text.strategy,
+        "loop",
+        "loop asks a language model again and again, with tools and what came of each attempt; single asks "
+        "once, without either, for one proposal that is judged alike (default loop)",
         metavar="WORD",
     ),
     Option(
@@ -537,6 +547,7 @@ _REPRODUCING_RUN = _REPRODUCING_LATENCY | {
     "model",
     "effort",
     "api",
+    "strategy",
     "search",
     "docs",
     "going_on_from",

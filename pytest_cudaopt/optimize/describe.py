@@ -26,9 +26,8 @@ from pytest_cudaopt.sandboxed_function import SandboxedFunction
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
-    from pytest_cudaopt.device import Device
     from pytest_cudaopt.optimize.attempt import Attempt
-    from pytest_cudaopt.optimize.options import OptimizeOptions
+    from pytest_cudaopt.optimize.run import Run
     from pytest_cudaopt.parameters import Parameter
 
 Json = Any
@@ -60,17 +59,19 @@ def plain(value: object) -> Json:
     return plain(value.item()) if hasattr(value, "item") else str(value)
 
 
-def configuration(kernel: Kernel, device: Device, options: OptimizeOptions) -> Json:
-    """Describe where and how a run goes on."""
+def configuration(run: Run) -> Json:
+    """Describe where and how a run goes on; its `model` is null for the offline tuner."""
+    kernel, device = run.kernel, run.device
     return {
         "kernel": kernel.name,
         "declared_at": str(kernel.location),
         "source": str(kernel.source),
         "device": device.description,
         "device_selector": device.selector,
+        "model": run.model_name,
         "reference": kernel.reference_origin or "declared",
         "sandbox": shared.standing() if isinstance(kernel.reference, SandboxedFunction) else None,
-        "options": plain(options),
+        "options": plain(run.options),
         "package": __version__,
         "python": platform.python_version(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),

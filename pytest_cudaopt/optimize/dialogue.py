@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_cudaopt.optimize import prompts, proposal_form
 from pytest_cudaopt.optimize.attempt import Proposal
 from pytest_cudaopt.optimize.conversation import (
+    FailureKind,
     Item,
     ModelFailure,
     Request,
@@ -40,6 +41,7 @@ class Conversation:
     proposal: Proposal | None = None
     usage: Usage = field(default_factory=Usage)
     rounds: int = 0
+    asks_once: bool = False
 
     @classmethod
     def about(
@@ -49,15 +51,23 @@ class Conversation:
         toolbox: Toolbox,
         brief: str,
         situation: str,
+        *,
+        asks_once: bool = False,
     ) -> Conversation:
-        """Begin: `brief` is the same all through a run, `situation` what came of its attempts."""
-        return cls(kernel, model, toolbox, [Text(brief), Text(situation)])
+        """Begin: `brief` is the same all through a run, `situation` what came of its attempts.
+
+        Who `asks_once` takes calls of tools for no proposal, instead of answering them.
+        """
+        return cls(kernel, model, toolbox, [Text(brief), Text(situation)], asks_once=asks_once)
 
     def ask(self) -> None:
         """Ask once: afterwards there are calls of tools to answer, or a proposal, maybe one that failed."""
         try:
             reply = self.model.ask(self._request())
             self.usage += reply.usage
+            if reply.calls and self.asks_once:
+                called = ", ".join(call.name for call in reply.calls)
+                raise ModelFailure(FailureKind.MALFORMED, f"calls of tools that were not offered: {called}")
             if reply.calls:
                 self._hear(reply)
                 return

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 
 _RUN = re.compile(r"run-\d+")
 # Latencies and verdicts depend on these; the others say how far and how long to look.
-_JUDGED_BY = {
+JUDGED_BY = {
     "warmup": "--cudaopt-warmup",
     "samples": "--cudaopt-samples",
     "relative_error": "--cudaopt-relative-error",
     "sanitize_elements": "--cudaopt-sanitize-elements",
     "seed": "--optimize-seed",
 }
+# One strategy is measured against the other, so a run is one of either.
+_KEPT = {**JUDGED_BY, "strategy": "--optimize-strategy"}
 _CALLED = {"signature.json": "signature", "input_cases.json": "cases", record.INITIAL: "source"}
 
 
@@ -95,7 +97,7 @@ def _differences(
         if config and config.get(key) != now:
             yield f"{what} {config.get(key)}", f"{what} {now}"
     then = config.get("options", {})
-    for name, flag in _JUDGED_BY.items():
+    for name, flag in _KEPT.items():
         now_value = describe.plain(getattr(options, name))
         if name in then and then[name] != now_value:
             yield f"{then[name]}", f"{flag} {now_value}"

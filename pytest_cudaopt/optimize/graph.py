@@ -23,6 +23,7 @@ from pytest_cudaopt.optimize.options import OptimizeOptions
 from pytest_cudaopt.optimize.record import RunFolder
 from pytest_cudaopt.optimize.run import Progress, Run
 from pytest_cudaopt.optimize.state import BranchState, RunState
+from pytest_cudaopt.optimize.strategies import require_possible
 from pytest_cudaopt.optimize.summary import RunSummary, StopReason
 from pytest_cudaopt.optimize.tuner import Tuner
 
@@ -61,10 +62,13 @@ def optimize(
     that is there already. `began` is told the folder and how
     many attempts are there, `progress` is called after every attempt. `model` proposes, without one the
     offline tuner. If the start is not accepted nothing else is tried: `stopped_because` says so. Raises
-    DeclarationError without a measured case, SourceError, ReferenceFault, EnvironmentFault. An interruption,
+    DeclarationError without a measured case, SettingsError as `require_possible` does, SourceError,
+    ReferenceFault, EnvironmentFault. An interruption,
     or an error once the run folder exists, leaves a summary there and is raised again.
     """
     _require_measured(kernel)
+    if proposer is None:
+        require_possible(options, model)
     start = kernel.start()
     if proposer is None:
         proposer = _tuner(kernel, start, options) if model is None else ModelProposer(model)
@@ -84,6 +88,7 @@ def optimize(
             write_replay=write_replay,
             progress=progress,
             diagram=_drawn(graph),
+            model_name=None if model is None else model.name,
         )
         if earlier_folder is not None:
             _take_up(run)

@@ -10,6 +10,7 @@ from pytest_cudaopt.optimize.dialogue import MOST_TOOL_ROUNDS, Conversation
 from pytest_cudaopt.optimize.instruments import toolbox
 from pytest_cudaopt.optimize.kept_model import KeptModel
 from pytest_cudaopt.optimize.replay_model import ReplayModel
+from pytest_cudaopt.optimize.strategies import Strategy
 from pytest_cudaopt.optimize.toolbox import MOST_USES, Toolbox
 
 if TYPE_CHECKING:
@@ -38,14 +39,15 @@ class ModelProposer:
                 self.model.skip(kept_model.answers_of(self.model.name, run.folder))
             source, limits = run.start.standalone_source(), run.device.limits
             self._brief = prompts.brief(run.kernel, source, limits, _allowance(run))
-        tools = toolbox(run)
+        asks_once = run.options.strategy is Strategy.SINGLE
+        tools = Toolbox(()) if asks_once else toolbox(run)
         kept = KeptModel(self.model, run.folder, number)
         if isinstance(self.model, ReplayModel):
             tools = Toolbox(())
             if not self._takes_one(self.model, run, kept):
                 return None
         situation = prompts.situation(run.kernel, run.attempts, parent, _allowance(run))
-        return Conversation.about(run.kernel, kept, tools, self._brief, situation)
+        return Conversation.about(run.kernel, kept, tools, self._brief, situation, asks_once=asks_once)
 
     def _takes_one(self, model: ReplayModel, run: Run, kept: KeptModel) -> bool:
         """Return whether the recording, or what a killed run kept, has a proposal for one more branch."""
@@ -61,4 +63,6 @@ class ModelProposer:
 
 def _allowance(run: Run) -> prompts.Allowance:
     options = run.options
+    if options.strategy is Strategy.SINGLE:
+        return prompts.Allowance(options.limits.iterations, options.allow_slower, 0, 0)
     return prompts.Allowance(options.limits.iterations, options.allow_slower, MOST_USES, MOST_TOOL_ROUNDS)

@@ -20,6 +20,7 @@ from pytest_cudaopt.optimize import (
     evidence,
     judging,
     limits,
+    other_strategy,
     ranking,
     replay_model,
     run_budget,
@@ -43,8 +44,7 @@ def load(state: RunState, runtime: Runtime[Run]) -> RunState:
     run = runtime.context
     if run.attempts:
         return _load_earlier(run)
-    configuration = describe.configuration(run.kernel, run.device, run.options)
-    run.folder.write_start(run.kernel, run.start, configuration)
+    run.folder.write_start(run.kernel, run.start, describe.configuration(run))
     run.folder.write("graph.mmd", run.diagram)
     proposal = Proposal(run.start, "the kernel as it is")
     run.folder.write_proposal(0, proposal, run.start)
@@ -136,6 +136,7 @@ def finish(state: RunState, runtime: Runtime[Run]) -> RunState:
             policy,
             run.kernel.region_names,
         )
+        run.other = other_strategy.find(run)
     closing.write(run, run.summary(state["stopped_because"], state["stopped_detail"]))
     return {}
 
@@ -146,7 +147,7 @@ def is_stopped(state: RunState) -> bool:
 
 def _load_earlier(run: Run) -> RunState:
     """Write down that the run goes on, and what was cut short."""
-    run.folder.write_continued(describe.configuration(run.kernel, run.device, run.options))
+    run.folder.write_continued(describe.configuration(run))
     last = run.attempts[-1]
     if not run.folder.has_log(last.number):
         evidence.write(run, last, run_budget.of(run))

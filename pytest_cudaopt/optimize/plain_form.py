@@ -35,8 +35,8 @@ def in_words(form: Form) -> str:
     if _CODE in fields:
         language = "python" if "Python" in fields[_CODE].get("description", "") else "cuda"
         parts.append(
-            f"`{_CODE}` may be left out of the JSON and follow in a ```{language} block of its own instead, as "
-            "it is, without escapes."
+            f"`{_CODE}` may be left out of the JSON and follow in a ```{language} block of its own instead, "
+            "as it is, without escapes."
         )
     return "\n\n".join(parts)
 

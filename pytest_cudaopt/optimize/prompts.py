@@ -127,12 +127,16 @@ def _limits(kernel: Kernel) -> list[str]:
 
 
 def _counts(allowance: Allowance) -> str:
+    tools = (
+        f"- Tools may be called {allowance.tool_calls} times before each proposal, in at most "
+        f"{allowance.tool_rounds} replies."
+        if allowance.tool_calls
+        else "- There are no tools, and there is one proposal alone, which cannot be mended afterwards."
+    )
     return (
         "- A new best has a lower geometric mean than the best so far, by however little, and in no measured "
         f"case more than {1 + allowance.allow_slower:g} times the latency of the best so far or of the "
-        "start.\n"
-        f"- Tools may be called {allowance.tool_calls} times before each proposal, in at most "
-        f"{allowance.tool_rounds} replies."
+        f"start.\n{tools}"
     )
 
 

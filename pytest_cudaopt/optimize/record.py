@@ -190,6 +190,14 @@ def given(kernel: Kernel, start: Candidate) -> dict[str, str]:
     }
 
 
+def latest_first(results_root: Path) -> list[Path]:
+    """Return the folders of runs, the highest number first; none where they cannot be listed."""
+    try:
+        return [path for _, path in sorted(_numbered(results_root), reverse=True)]
+    except OSError:
+        return []
+
+
 def read_history(path: Path) -> list[dict[str, Any]]:
     """Return the attempts of a `history.jsonl`, without a last line that a kill cut short.
 
@@ -240,9 +248,12 @@ def _take(path: Path) -> bool:
     return True
 
 
+def _numbered(results_root: Path) -> list[tuple[int, Path]]:
+    return [(int(found[1]), path) for path in results_root.iterdir() if (found := _RUN.match(path.name))]
+
+
 def _last_number(results_root: Path) -> int:
-    numbers = [int(match.group(1)) for path in results_root.iterdir() if (match := _RUN.match(path.name))]
-    return max(numbers, default=0)
+    return max((number for number, _ in _numbered(results_root)), default=0)
 
 
 def _dump(content: Any, *, indent: int | None) -> str:

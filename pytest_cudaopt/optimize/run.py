@@ -17,6 +17,7 @@ from pytest_cudaopt.optimize.conversation import Usage
 from pytest_cudaopt.optimize.knowledge_search import Knowledge
 from pytest_cudaopt.optimize.limits import Spent
 from pytest_cudaopt.optimize.record import RunFolder
+from pytest_cudaopt.optimize.strategies import Outcome
 from pytest_cudaopt.optimize.summary import RunSummary, StopReason
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Run:
 
     `attempts` are those decided, by number: the start, the incumbent and the last one whole, the others in
     brief, so that a long run needs no more memory than a short one. `earlier` is how many a run that goes on
-    had when it began anew.
+    had when it began anew. `model_name` is None for the offline tuner; `other` is what an earlier run of the
+    other strategy came to.
     """
 
     kernel: Kernel
@@ -64,6 +66,7 @@ class Run:
     write_replay: WriteReplay
     progress: Progress
     diagram: str
+    model_name: str | None = None
     earlier: int = 0
     attempts: list[Attempt] = field(default_factory=list)
     # By number, between proposal and decision.
@@ -71,6 +74,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
     acceptance: Acceptance | None = None
     cases_to_declare: tuple[str, ...] = ()
+    other: Outcome | None = None
     # By the number of the attempt they lead to, while they go on.
     dialogues: dict[int, Dialogue] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
@@ -148,4 +152,6 @@ class Run:
             usage=self.usage,
             notes=tuple(self.notes),
             cases_to_declare=self.cases_to_declare,
+            strategy=self.options.strategy,
+            other=self.other,
         )

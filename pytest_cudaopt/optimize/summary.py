@@ -12,6 +12,7 @@ from pytest_cudaopt.optimize import comparing
 from pytest_cudaopt.optimize.accept import Acceptance
 from pytest_cudaopt.optimize.attempt import Attempt, Decision
 from pytest_cudaopt.optimize.conversation import Usage
+from pytest_cudaopt.optimize.strategies import Outcome, Strategy, beside
 
 
 class StopReason(StrEnum):
@@ -50,7 +51,8 @@ class RunSummary:
     what a reader of the figures has to know; `usage` is what all attempts took of a model. Latencies are
     geometric means over the measured cases and None as long as the start was not measured; they are modelled
     or measured as `latency_kind` says, and those of start and best are of the same mode. `cases_to_declare`
-    are those nobody declared at which an attempt failed, as one can paste them.
+    are those nobody declared at which an attempt failed, as one can paste them. `other` is what an earlier
+    run came to that differs in its strategy alone.
     """
 
     kernel: str
@@ -63,6 +65,8 @@ class RunSummary:
     usage: Usage = field(default_factory=Usage)
     notes: tuple[str, ...] = ()
     cases_to_declare: tuple[str, ...] = ()
+    strategy: Strategy = Strategy.LOOP
+    other: Outcome | None = None
 
     @property
     def start(self) -> Attempt | None:
@@ -130,6 +134,26 @@ class RunSummary:
         ends = [one.evaluation for one in (self.start, self.best) if one is not None]
         return comparing.warnings(*ends)
 
+    @property
+    def strategy_notes(self) -> tuple[str, ...]:
+        """Say what became of a single proposal, and what both strategies came to if both were tried."""
+        notes = []
+        if self.strategy is Strategy.SINGLE and len(self.attempts) > 1:
+            verdict = self.attempts[1].verdict
+            kept = "became the best" if verdict.decision.is_kept else "was not kept, so the start stays"
+            notes.append(f"single prompt: its one proposal {kept}: {verdict.reason}")
+        if self._outcomes:
+            notes.append(beside(*self._outcomes))
+        return tuple(notes)
+
+    @property
+    def _outcomes(self) -> tuple[Outcome, ...]:
+        """Both strategies' outcomes; none if only one was tried."""
+        if self.other is None or self.speedup is None or len(self.attempts) < 2:
+            return ()
+        own = Outcome(self.strategy, self.folder.name, self.speedup, len(self.attempts) - 1)
+        return own, self.other
+
     def _means_ns(self) -> tuple[float, float] | None:
         if self.start is None or self.best is None:
             return None
@@ -140,6 +164,11 @@ class RunSummary:
         return {
             "kernel": self.kernel,
             "device": self.device,
+            "strategy": self.strategy,
+            "strategies": {
+                one.strategy: {"run": one.run, "speedup": one.speedup, "attempts": one.attempts}
+                for one in self._outcomes
+            },
             "attempts": len(self.attempts),
             "best_attempt": self.best.number if self.best else None,
             "best_tunables": self.best_tunables,
