@@ -357,7 +357,7 @@ def test_pytest_shows_what_the_loop_adds(project: Project, monkeypatch: pytest.M
     single.stdout.fnmatch_lines(
         [
             "*nothing faster found in 1 attempts, of which 1 not accepted*",
-            "*single prompt: its one proposal was not kept, so the start stays: *51 of 51 elements of 'y' differ*",
+            "*single prompt: its one proposal was not kept, so the start stays: *51 of 51 elements*",
             "*loop: *x in 2 attempts (run-001); single prompt: 1.00x (run-002)",
         ]
     )
