@@ -40,12 +40,21 @@ def find(run: Run) -> Outcome | None:
         return None
     strategy = run.options.strategy.other
     given = {name: text.encode() for name, text in record.given(run.kernel, run.start).items()}
-    for path in record.latest_first(own.parent):
+    for path in _latest_first(own.parent):
         if path != own and _is_alike(path, strategy, wanted, given, run.start.digest):
             outcome = _outcome(path, strategy)
             if outcome is not None:
                 return outcome
     return None
+
+
+def _latest_first(results_root: Path) -> list[Path]:
+    try:
+        named = [(record.RUN_NAME.match(path.name), path) for path in results_root.iterdir()]
+    except OSError:
+        return []
+    numbered = [(int(found[1]), path) for found, path in named if found]
+    return [path for _, path in sorted(numbered, reverse=True)]
 
 
 def _is_alike(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_cudaopt.declared import Kernel
     from pytest_cudaopt.optimize.attempt import Attempt, Proposal, Trial
 
-_RUN = re.compile(r"^run-(\d+)$")
+RUN_NAME = re.compile(r"^run-(\d+)$")
 HISTORY = "history.jsonl"
 BEST = "best.cu"
 CONTINUED = "continued.jsonl"
@@ -190,14 +190,6 @@ def given(kernel: Kernel, start: Candidate) -> dict[str, str]:
     }
 
 
-def latest_first(results_root: Path) -> list[Path]:
-    """Return the folders of runs, the highest number first; none where they cannot be listed."""
-    try:
-        return [path for _, path in sorted(_numbered(results_root), reverse=True)]
-    except OSError:
-        return []
-
-
 def read_history(path: Path) -> list[dict[str, Any]]:
     """Return the attempts of a `history.jsonl`, without a last line that a kill cut short.
 
@@ -248,12 +240,9 @@ def _take(path: Path) -> bool:
     return True
 
 
-def _numbered(results_root: Path) -> list[tuple[int, Path]]:
-    return [(int(found[1]), path) for path in results_root.iterdir() if (found := _RUN.match(path.name))]
-
-
 def _last_number(results_root: Path) -> int:
-    return max((number for number, _ in _numbered(results_root)), default=0)
+    numbers = [int(match.group(1)) for path in results_root.iterdir() if (match := RUN_NAME.match(path.name))]
+    return max(numbers, default=0)
 
 
 def _dump(content: Any, *, indent: int | None) -> str:
