@@ -69,14 +69,14 @@ KNOWN = {
 }
 KERNEL = """extern "C" __global__ void sgemm(const float* a, const float* b, float* c, int m, int n, int k)
 {
-    int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+    int col = blockIdx.y * blockDim.x + threadIdx.x, row = blockIdx.x;
     if (row >= m || col >= n) return;
     float sum = 0.0f;
     for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + col];
     c[row * n + col] = sum;
 }
 """
-LAUNCH = "grid=(cdiv(n, BLOCK), m) block=(BLOCK)"
+LAUNCH = "grid=(m, cdiv(n, BLOCK)) block=(BLOCK)"
 
 
 def second_opinion(source: str = SECOND, **more: Any) -> Json:

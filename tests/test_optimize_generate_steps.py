@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 from described_kernel import (
@@ -26,7 +26,7 @@ from pytest_cudaopt.optimize.conversation import FailureKind, ModelFailure, Text
 from pytest_cudaopt.optimize.generate import specification as specifying
 from pytest_cudaopt.optimize.generate import steps
 from pytest_cudaopt.optimize.generate.asking import Asking, GenerationError
-from pytest_cudaopt.optimize.generate.forms import SpecificationForm
+from pytest_cudaopt.optimize.generate.forms import ParameterForm, SpecificationForm
 from pytest_cudaopt.optimize.generate.generation import Generation, Supplied
 from pytest_cudaopt.optimize.record import RunFolder
 from pytest_cudaopt.sandbox.call import Limits
@@ -53,7 +53,8 @@ def told(given: Generation) -> list[str]:
     """Return what the model was told after each answer that did not do, in the last conversation."""
     requests = cast("ListModel", given.asking.model).requests
     texts = [item.text for item in requests[-1].items if isinstance(item, Text)]
-    return texts[1:]
+    assert all(one.startswith("Your answer was:") for one in texts[1::2])
+    return texts[2::2]
 
 
 NOT_DECLARABLE = [
@@ -92,6 +93,18 @@ def test_a_declaration_that_does_not_hold_together_is_asked_for_again(
     (objection,) = told(given)
     assert said in objection
     assert (given.name, len(given.cases), given.asking.repairs) == ("sgemm", 4, 1)
+
+
+DTYPES = get_args(ParameterForm.model_fields["dtype"].annotation)
+
+
+def test_parameters_of_every_type_compile(tmp_path: Path, sim: Device) -> None:
+    inputs = [parameter(f"x{number}", "in", dtype, "m", "k") for number, dtype in enumerate(DTYPES)]
+    given = generation(tmp_path, sim, specification(parameters=[*inputs, *specification()["parameters"][1:]]))
+
+    take(steps.specify, given)
+
+    assert given.asking.repairs == 0
 
 
 def test_an_answer_that_is_no_form_is_asked_for_again(tmp_path: Path, sim: Device) -> None:

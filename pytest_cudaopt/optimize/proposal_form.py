@@ -8,18 +8,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pytest_cudaopt.errors import CudaoptError
 from pytest_cudaopt.optimize.conversation import FailureKind, Form, ModelFailure
+from pytest_cudaopt.optimize.filled_form import FENCED, filled_form
 
 if TYPE_CHECKING:
     from pytest_cudaopt.candidate import Candidate
     from pytest_cudaopt.declared import Kernel
 
 _DIRECTIVE = re.compile(r"^\s*//\s*@(launch|tune)\b.*\n?", re.MULTILINE)
-_FENCED = re.compile(r"\A\s*```[a-z+]*\n(.*?)\n?```\s*\Z", re.DOTALL)
-_SHOWN = 300
 
 
 class TunableForm(BaseModel):
@@ -103,17 +102,7 @@ def form() -> Form:
 
 def fill(text: str) -> Filled:
     """Read a model's answer; raise ModelFailure that says which field does not fit, and how."""
-    fenced = _FENCED.match(text)
-    try:
-        filled = ProposalForm.model_validate_json(fenced[1] if fenced else text)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the answer"
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-        raise ModelFailure(
-            FailureKind.MALFORMED, f"{place} of the proposal: {first['msg']}; the answer was: {shown}"
-        ) from error
-    return filled_from(filled)
+    return filled_from(filled_form(ProposalForm, text, "the proposal"))
 
 
 def filled_from(filled: ProposalForm) -> Filled:
@@ -149,7 +138,7 @@ def candidate_of(filled: Filled, kernel: Kernel, file: Path) -> Candidate:
 
 def _with_directives(filled: ProposalForm) -> str:
     """Put the form's directives above the source, in place of any it has."""
-    fenced = _FENCED.match(filled.source)
+    fenced = FENCED.match(filled.source)
     source = _DIRECTIVE.sub("", fenced[1] if fenced else filled.source)
     lines = [f"// @launch {_plain(filled.launch, '@launch')}"]
     lines += [_override(text) for text in filled.overrides]

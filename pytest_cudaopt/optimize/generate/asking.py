@@ -53,7 +53,7 @@ class Asking:
         for number in range(1, MOST_ANSWERS + 1):
             try:
                 reply = self._ask(f"{self.answers + 1:02d}-{name}", items, form)
-                items += reply.said
+                items += reply.said or (Text(questions.answered(reply.text)),)
                 answer = read(reply.text)
                 said = objection(answer) or ""
                 if not said:

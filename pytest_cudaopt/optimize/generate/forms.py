@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, TypeVar
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_cudaopt.optimize.conversation import FailureKind, ModelFailure
 from pytest_cudaopt.optimize.conversation import Form as AnswerForm
-
-_SHOWN = 300
 
 
 class Form(BaseModel):
@@ -118,26 +115,7 @@ class SecondOpinionForm(Form):
     )
 
 
-_Answer = TypeVar("_Answer", bound=Form)
-
-
 @cache
 def answer_form(form: type[Form]) -> AnswerForm:
     """Return the form as a JSON schema that strict servers accept."""
     return AnswerForm(form.__name__.removesuffix("Form").lower(), form.model_json_schema())
-
-
-def filled(form: type[_Answer], text: str) -> _Answer:
-    """Read a model's answer; raise ModelFailure that says which field does not fit, and how."""
-    plain = text.strip()
-    if plain.startswith("```"):
-        plain = plain.partition("\n")[2].removesuffix("```")
-    try:
-        return form.model_validate_json(plain)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the answer"
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-        raise ModelFailure(
-            FailureKind.MALFORMED, f"{place}: {first['msg']}; the answer was: {shown}"
-        ) from error

@@ -107,6 +107,11 @@ def first_kernel(description: str, signature: dict[str, Any], parameters: str, s
     )
 
 
+def answered(text: str) -> str:
+    """Return what a model is reminded of, where its server keeps nothing."""
+    return f"Your answer was:\n\n{text}"
+
+
 def again(objection: str) -> str:
     """Return what is said after an answer that was checked and found wanting."""
     return _AGAIN.format(objection=objection)

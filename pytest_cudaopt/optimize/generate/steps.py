@@ -16,6 +16,7 @@ from pytest_cudaopt.evaluation import Budget, Evaluation, Plan, Stage
 from pytest_cudaopt.from_files.cases import ROOT
 from pytest_cudaopt.from_files.fields import read_json
 from pytest_cudaopt.optimize import proposal_form
+from pytest_cudaopt.optimize.filled_form import filled_form
 from pytest_cudaopt.optimize.generate import module_text, oracle, questions, review, specification
 from pytest_cudaopt.optimize.generate.asking import GenerationError
 from pytest_cudaopt.optimize.generate.forms import (
@@ -23,7 +24,6 @@ from pytest_cudaopt.optimize.generate.forms import (
     SecondOpinionForm,
     SpecificationForm,
     answer_form,
-    filled,
 )
 from pytest_cudaopt.optimize.generate.generation import ORIGIN, Generation
 from pytest_cudaopt.pipeline import evaluate
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _MOST_MEASURED, _MOST_OTHERS = 1 << 26, 1 << 22
 _FUZZ_EXAMPLES = 50
 _NOTHING = "// @launch grid=(1) block=(32)\n"
+_TYPES = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
 
 
 class GenerationState(TypedDict, total=False):
@@ -62,7 +63,7 @@ def specify(state: GenerationState, runtime: Runtime[Generation]) -> GenerationS
         "specification",
         questions.specify(given.description),
         answer_form(SpecificationForm),
-        lambda text: filled(SpecificationForm, text),
+        lambda text: filled_form(SpecificationForm, text, "the specification"),
         lambda form: _not_specified(given, form),
     )
     given.say(f"declared: {given.name}({', '.join(one['name'] for one in given.signature['parameters'])})")
@@ -79,7 +80,7 @@ def reference(state: GenerationState, runtime: Runtime[Generation]) -> Generatio
         "reference",
         questions.reference(given.description, given.signature),
         answer_form(ReferenceForm),
-        lambda text: filled(ReferenceForm, text),
+        lambda text: filled_form(ReferenceForm, text, "the answer"),
         lambda form: _no_reference(given, given.reference, form.source),
     )
     return {}
@@ -94,7 +95,7 @@ def second_opinion(state: GenerationState, runtime: Runtime[Generation]) -> Gene
         "second opinion",
         questions.second_opinion(given.description, given.signature),
         answer_form(SecondOpinionForm),
-        lambda text: filled(SecondOpinionForm, text),
+        lambda text: filled_form(SecondOpinionForm, text, "the answer"),
         lambda form: _no_reference(given, given.second_reference, form.source),
     )
     first, second = given.declared(given.reference), given.declared(given.second_reference)
@@ -186,7 +187,7 @@ def _not_declarable(given: Generation) -> str | None:
             if elements <= _MOST_OTHERS:
                 bind(kernel, case)
         parameters = ", ".join(f"{one.cuda_types[0]} {one.name}" for one in kernel.instances[0].parameters)
-        stub = f'{_NOTHING}extern "C" __global__ void {kernel.entry}({parameters}) {{}}\n'
+        stub = f'{_NOTHING}{_TYPES}extern "C" __global__ void {kernel.entry}({parameters}) {{}}\n'
         candidate = kernel.candidate(stub, given.source)
         compiled = compile_candidate(kernel, candidate, given.device, Budget(given.timeout_s))
     except CudaoptError as error:
