@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+# A run in this process forgets the modules it imported. NumPy cannot be imported twice, and httpx2, which
+# loads httpcore2 when it needs it, keeps that one's exceptions.
+import httpcore2  # noqa: F401
 import pytest
 from gpu_presence import missing_for_gpu
 
-# A run in this process forgets the modules it imported, and NumPy cannot be imported twice.
 import pytest_cudaopt.cli
 import pytest_cudaopt.collect
 from pytest_cudaopt.device import Device, open_device
