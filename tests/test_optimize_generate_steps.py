@@ -249,6 +249,23 @@ def test_a_property_that_was_said_to_hold_and_does_not_stops_it(
         take(steps.second_opinion, given)
 
 
+@pytest.mark.parametrize(
+    ("claims", "said"),
+    [
+        ({"linear_in": ["c"]}, "`linear_in` names 'c'; there are a, b"),
+        ({"permutes": ["rows"]}, "`permutes` names 'rows'; there are m, n, k"),
+    ],
+)
+def test_an_opinion_on_what_is_not_there_is_asked_for_again(
+    tmp_path: Path, sim: Device, claims: dict[str, Any], said: str
+) -> None:
+    given = with_reference(tmp_path, sim, second_opinion(**claims), second_opinion())
+
+    take(steps.second_opinion, given)
+
+    assert said in told(given)[0]
+
+
 NO_BOUND = PLAIN.replace("at < m * n", "at < m * n + 64")
 WRONG_SUM = PLAIN.replace("sum += a", "sum -= a")
 

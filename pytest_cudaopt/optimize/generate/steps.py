@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -96,7 +95,7 @@ def second_opinion(state: GenerationState, runtime: Runtime[Generation]) -> Gene
         questions.second_opinion(given.description, given.signature),
         answer_form(SecondOpinionForm),
         lambda text: filled_form(SecondOpinionForm, text, "the answer"),
-        lambda form: _no_reference(given, given.second_reference, form.source),
+        lambda form: _no_opinion(given, form),
     )
     first, second = given.declared(given.reference), given.declared(given.second_reference)
     cases = _compared(given, first)
@@ -212,6 +211,18 @@ def _no_reference(given: Generation, path: Path, source: str) -> str | None:
     return None if said is None else said.text
 
 
+def _no_opinion(given: Generation, form: SecondOpinionForm) -> str | None:
+    kernel = given.declared(given.second_reference)
+    inputs = [one.name for one in kernel.parameters if one.has_contents and one.dtype.is_float]
+    for field, names, known in (
+        ("linear_in", form.linear_in, inputs),
+        ("permutes", form.permutes, kernel.sizes),
+    ):
+        if unknown := [name for name in names if name not in known]:
+            return f"`{field}` names '{unknown[0]}'; there are {', '.join(known) or 'none'}"
+    return _no_reference(given, given.second_reference, form.source)
+
+
 def _compared(given: Generation, kernel: Kernel) -> tuple[Case, ...]:
     nothing = kernel.candidate(f"{_NOTHING}", given.source)
     return oracle.cases_of(kernel, nothing, given.seed)
@@ -221,7 +232,7 @@ def _not_right(given: Generation, kernel: Kernel, source: str) -> str | None:
     """Return what the judge has against a first kernel; it is written where it will stand."""
     given.write(given.source, source)
     try:
-        start = replace(kernel, source=given.source).start()
+        start = kernel.start()
         evaluation = evaluate(kernel, start, _plan(given, kernel, start), given.device)
     except CudaoptError as error:
         return str(error)
