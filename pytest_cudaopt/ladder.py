@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_cudaopt import batch, large_offsets
@@ -38,13 +39,11 @@ def fuzz(challenger: Challenger, plan: Plan) -> Rung:
     from pytest_cudaopt.fuzz import Judged
     from pytest_cudaopt.fuzz import fuzz as fuzz_cases
 
-    log = _Log(Stage.FUZZ)
-    allowance = Allowance.of(Stage.FUZZ, plan.fuzz_examples, challenger.device)
+    log = _Log(Stage.FUZZ, Allowance.of(Stage.FUZZ, plan.fuzz_examples, challenger.device))
 
     def judge(case: Case) -> Judged[CaseOutcome]:
         asked = Property.FUZZED_SIZES if case.values is None else case.values.property
-        spent = allowance.spent
-        tested = log.add(asked, Tested(None, spent) if spent else challenger.stand(asked, case))
+        tested = log.ask(asked, lambda: challenger.stand(asked, case))
         if tested.outcome is None:
             return Judged(None, discarded=tested.why)
         outcome = tested.outcome
@@ -59,36 +58,28 @@ def fuzz(challenger: Challenger, plan: Plan) -> Rung:
 
 def contract(challenger: Challenger, plan: Plan) -> Rung:
     """Ask for every property at cases made for it."""
-    log = _Log(Stage.CONTRACT)
-    allowance = Allowance.of(Stage.CONTRACT, plan.fuzz_examples, challenger.device)
+    log = _Log(Stage.CONTRACT, Allowance.of(Stage.CONTRACT, plan.fuzz_examples, challenger.device))
     took_long: set[Property] = set()
     for trial in trials_of(challenger.kernel, challenger.witness, plan.fuzz_seed):
         if not challenger.owes(trial.property) or trial.property in took_long:
             continue
-        spent = allowance.spent
-        tested = Tested(None, spent) if spent else challenger.stand(trial.property, trial.case)
-        log.add(trial.property, tested)
+        tested = log.ask(trial.property, partial(challenger.stand, trial.property, trial.case))
         took_long |= {trial.property} if tested.took_long else set()
         if tested.outcome is not None and tested.outcome.status is not CaseStatus.PASSED:
             failed = _plainest(challenger, _smallest(challenger, trial, tested.outcome))
             return Rung(challenger.explained(failed), log.tried)
-    if (unlike := _in_batches(challenger, plan, log, allowance)) is not None:
-        return Rung(unlike, log.tried)
-    if (spent := allowance.spent) and challenger.owes(Property.LARGE_OFFSETS):
-        log.skip(Property.LARGE_OFFSETS, spent)
-        return Rung(None, log.tried)
-    return Rung(_at_large_offsets(challenger, plan, log), log.tried)
+    unlike = _in_batches(challenger, plan, log)
+    return Rung(unlike or _at_large_offsets(challenger, plan, log), log.tried)
 
 
-def _in_batches(challenger: Challenger, plan: Plan, log: _Log, allowance: Allowance) -> CaseOutcome | None:
+def _in_batches(challenger: Challenger, plan: Plan, log: _Log) -> CaseOutcome | None:
     """Return what has other bits where fewer of the same rows are in a batch."""
     asked = Property.BATCH_INVARIANT
     parts = batch.parts_of(challenger.kernel, challenger.witness, plan.fuzz_seed)
     if challenger.owes(asked) and not parts:
         log.skip(asked, "no batch of the contract is cheap and has more than one row")
     for part in parts:
-        spent = allowance.spent
-        outcome = log.add(asked, Tested(None, spent) if spent else batch.stand(challenger, part)).outcome
+        outcome = log.ask(asked, partial(batch.stand, challenger, part)).outcome
         if outcome is not None and outcome.status is not CaseStatus.PASSED:
             return outcome
     return None
@@ -99,11 +90,14 @@ def _at_large_offsets(challenger: Challenger, plan: Plan, log: _Log) -> CaseOutc
     asked = Property.LARGE_OFFSETS
     if not challenger.owes(asked):
         return None
+    if log.spent:
+        log.skip(asked, log.spent)
+        return None
     large = large_offsets.large_case(challenger.kernel, challenger.witness, plan.fuzz_seed)
     if large.case is None:
         log.skip(asked, large.why)
         return None
-    outcome = log.add(asked, large_offsets.stand(challenger, large.case)).outcome
+    outcome = log.ask(asked, partial(large_offsets.stand, challenger, large.case)).outcome
     return None if outcome is None or outcome.status is CaseStatus.PASSED else outcome
 
 
@@ -134,13 +128,16 @@ def _plainest(challenger: Challenger, failed: CaseOutcome) -> CaseOutcome:
 
 
 class _Log:
-    """Counts how each property fared."""
+    """Counts how each property fared, as long as the stage may go on."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, allowance: Allowance) -> None:
         self._stage = stage
+        self._allowance = allowance
         self._tried: dict[Property, Tried] = {}
 
-    def add(self, asked: Property, tested: Tested) -> Tested:
+    def ask(self, asked: Property, trial: Callable[[], Tested]) -> Tested:
+        """Make the trial, unless the stage has spent what it may take."""
+        tested = Tested(None, self.spent) if self.spent else trial()
         before = self._tried.get(asked, Tried(self._stage, asked))
         now = counted(self._stage, asked, tested)
         self._tried[asked] = replace(
@@ -150,6 +147,11 @@ class _Log:
             why=before.why or now.why,
         )
         return tested
+
+    @property
+    def spent(self) -> str:
+        """Why nothing more is tried; empty as long as something may be."""
+        return self._allowance.spent
 
     def skip(self, asked: Property, why: str) -> None:
         """Note that there is no trial of a property."""
